@@ -1,0 +1,32 @@
+"""Bayesian nonparametric hierarchical clustering with honest uncertainty.
+
+Names are loaded when first used, so that `import bayesgrove` and the command line stay quick.
+"""
+
+import importlib
+from importlib import metadata
+from typing import Any
+
+__version__ = metadata.version("bayesgrove")
+
+_HOMES = {
+    "BHC": "bayesgrove.estimators.bhc",
+    "RandomizedBHC": "bayesgrove.estimators.randomized_bhc",
+    "Tree": "bayesgrove.trees.table",
+    "load": "bayesgrove.estimators.saving",
+}
+_MODULES = ("datasets", "likelihoods", "metrics", "plot")
+
+__all__ = ["BHC", "RandomizedBHC", "Tree", "datasets", "likelihoods", "load", "metrics", "plot"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"bayesgrove.{name}")
+    raise AttributeError(f"module 'bayesgrove' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -1,0 +1,1 @@
+"""Ground floor: kernels, dispatch, randomness, errors, provenance, tables."""

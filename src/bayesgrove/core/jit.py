@@ -1,0 +1,60 @@
+"""`@kernel`: numba's compiler with a disk cache that notices edits in any file of the package.
+
+Numba stamps a cached kernel with the time of the one file it stands in, so a kernel goes on using an
+old callee after *another* file was edited. The stamp is therefore replaced by a hash of all sources.
+"""
+
+import functools
+import hashlib
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, overload
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+PACKAGE_FOLDER = Path(__file__).resolve().parent.parent
+
+
+def hash_sources(folder: Path) -> str:
+    """Hash of the names and contents of all Python files below `folder`."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.relative_to(folder).as_posix().encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+@functools.cache
+def source_stamp() -> str:
+    """Hash of this package's sources, computed once per process."""
+    return hash_sources(PACKAGE_FOLDER)
+
+
+@overload
+def kernel(function: Function) -> Function: ...
+@overload
+def kernel(**options: Any) -> Callable[[Function], Function]: ...
+def kernel(function: Any = None, **options: Any) -> Any:
+    """Compile a function with the house's settings: no GIL, numpy's error model, stamped cache."""
+    if function is None:
+        return lambda inner: kernel(inner, **options)
+    options = {"nogil": True, "error_model": "numpy", **options}
+    try:
+        dispatcher = numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # no place to write a cache: a zip file, a read-only home
+        return numba.njit(**options)(function)
+    return stamped(dispatcher) or numba.njit(**options)(function)
+
+
+def stamped(dispatcher: Any) -> Any:
+    """The dispatcher with its cache stamped by the package's sources; None where numba hides the stamp."""
+    if numba.config.DISABLE_JIT:
+        return dispatcher
+    cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if not hasattr(cache_file, "_source_stamp"):
+        logging.getLogger("bayesgrove").warning("numba's cache cannot be stamped: kernels are not cached")
+        return None
+    cache_file._source_stamp = source_stamp()
+    return dispatcher

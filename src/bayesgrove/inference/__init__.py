@@ -1,0 +1,1 @@
+"""What models produce: results and, for samplers, chains."""

@@ -1,0 +1,1 @@
+"""Conjugate likelihoods on flat rows of statistics."""

@@ -1,0 +1,218 @@
+"""Gaussian columns with unknown mean and variance under a normal-gamma prior, independent given the cluster.
+
+Per column, precision ~ Gamma(shape, rate), mean ~ Normal(mean, 1 / (strength * precision)). With n cells of mean m
+and sum of squared deviations SS: strength_n = strength + n, shape_n = shape + n / 2,
+rate_n = rate + SS / 2 + strength n (m - mean)^2 / (2 strength_n), and
+
+log marginal = lgamma(shape_n) - lgamma(shape) + shape log(rate) - shape_n log(rate_n)
+             + (log strength - log strength_n) / 2 - n log(2 pi) / 2.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesgrove.core.jit import kernel
+from bayesgrove.likelihoods import contract
+from bayesgrove.likelihoods.moments import COUNT, MEAN, SPREAD, WIDTH, add_cell, merge_cells, remove_cell
+from bayesgrove.stats.special import LOG_2PI, digamma
+
+
+class GaussianDiagonalPrior(NamedTuple):
+    """Normal-gamma numbers, one per column."""
+
+    mean: np.ndarray
+    strength: np.ndarray
+    shape: np.ndarray
+    rate: np.ndarray
+
+
+@kernel
+def posterior_rate(n, m, spread, mean, strength, rate):
+    """rate_n of the module's formula."""
+    return rate + 0.5 * spread + 0.5 * strength * n / (strength + n) * (m - mean) ** 2
+
+
+@kernel
+def cell_log_marginal(n, m, spread, mean, strength, shape, rate):
+    """Log marginal of the n observed cells of one column."""
+    if n == 0.0:
+        return 0.0
+    shape_n = shape + 0.5 * n
+    rate_n = posterior_rate(n, m, spread, mean, strength, rate)
+    return (
+        math.lgamma(shape_n)
+        - math.lgamma(shape)
+        + shape * math.log(rate)
+        - shape_n * math.log(rate_n)
+        + 0.5 * (math.log(strength) - math.log(strength + n))
+        - 0.5 * n * LOG_2PI
+    )
+
+
+@kernel
+def cell_log_predictive(n, m, spread, x, mean, strength, shape, rate):
+    """Student-t density with 2 shape_n degrees of freedom."""
+    strength_n = strength + n
+    mean_n = (strength * mean + n * m) / strength_n
+    shape_n = shape + 0.5 * n
+    rate_n = posterior_rate(n, m, spread, mean, strength, rate)
+    scale = 2.0 * rate_n * (strength_n + 1.0) / strength_n  # degrees of freedom times squared scale
+    return (
+        math.lgamma(shape_n + 0.5)
+        - math.lgamma(shape_n)
+        - 0.5 * math.log(math.pi * scale)
+        - (shape_n + 0.5) * math.log1p((x - mean_n) ** 2 / scale)
+    )
+
+
+@kernel
+def cell_log_gradient(n, m, spread, mean, strength, shape, rate):
+    """Derivatives of `cell_log_marginal` by log strength, log shape and log rate."""
+    if n == 0.0:
+        return 0.0, 0.0, 0.0
+    shape_n = shape + 0.5 * n
+    rate_n = posterior_rate(n, m, spread, mean, strength, rate)
+    shrink = n / (strength + n)
+    by_strength = 0.5 * shrink - shape_n / rate_n * 0.5 * strength * shrink**2 * (m - mean) ** 2
+    by_shape = shape * (digamma(shape_n) - digamma(shape) + math.log(rate) - math.log(rate_n))
+    by_rate = shape - shape_n * rate / rate_n
+    return by_strength, by_shape, by_rate
+
+
+@kernel
+def cell_draw_params(rng, n, m, spread, mean, strength, shape, rate):
+    """Draw (mean, variance) of one column from the posterior."""
+    rate_n = posterior_rate(n, m, spread, mean, strength, rate)
+    precision = rng.gamma(shape + 0.5 * n, 1.0) / rate_n
+    mean_n = (strength * mean + n * m) / (strength + n)
+    return mean_n + rng.normal(0.0, 1.0) / math.sqrt((strength + n) * precision), 1.0 / precision
+
+
+@contract.n_stats.register(GaussianDiagonalPrior)
+def n_stats(prior):
+    """Count, mean and spread of each column."""
+    return WIDTH * prior.mean.size
+
+
+@contract.add.register(GaussianDiagonalPrior)
+def add(prior, row, x):
+    """Welford's update in each observed column."""
+    for j in range(x.size):
+        add_cell(row, WIDTH * j, x[j])
+
+
+@contract.remove.register(GaussianDiagonalPrior)
+def remove(prior, row, x):
+    """Welford's update backwards."""
+    for j in range(x.size):
+        remove_cell(row, WIDTH * j, x[j])
+
+
+@contract.merge.register(GaussianDiagonalPrior)
+def merge(prior, out, a, b):
+    """Chan, Golub and LeVeque's centred merge in each column."""
+    for j in range(prior.mean.size):
+        merge_cells(out, a, b, WIDTH * j)
+
+
+@contract.log_marginal.register(GaussianDiagonalPrior)
+def log_marginal(prior, row):
+    """Sum over columns."""
+    total = 0.0
+    for j in range(prior.mean.size):
+        at = WIDTH * j
+        total += cell_log_marginal(
+            row[at + COUNT],
+            row[at + MEAN],
+            row[at + SPREAD],
+            prior.mean[j],
+            prior.strength[j],
+            prior.shape[j],
+            prior.rate[j],
+        )
+    return total
+
+
+@contract.log_predictive.register(GaussianDiagonalPrior)
+def log_predictive(prior, row, x):
+    """Sum of Student-t log densities over the observed columns."""
+    total = 0.0
+    for j in range(x.size):
+        if not math.isnan(x[j]):
+            at = WIDTH * j
+            total += cell_log_predictive(
+                row[at + COUNT],
+                row[at + MEAN],
+                row[at + SPREAD],
+                x[j],
+                prior.mean[j],
+                prior.strength[j],
+                prior.shape[j],
+                prior.rate[j],
+            )
+    return total
+
+
+@contract.log_gradient.register(GaussianDiagonalPrior)
+def log_gradient(prior, row, out):
+    """By log strength, log shape, log rate, summed over columns."""
+    for j in range(prior.mean.size):
+        at = WIDTH * j
+        by_strength, by_shape, by_rate = cell_log_gradient(
+            row[at + COUNT],
+            row[at + MEAN],
+            row[at + SPREAD],
+            prior.mean[j],
+            prior.strength[j],
+            prior.shape[j],
+            prior.rate[j],
+        )
+        out[0] += by_strength
+        out[1] += by_shape
+        out[2] += by_rate
+
+
+@contract.n_params.register(GaussianDiagonalPrior)
+def n_params(prior):
+    """Mean and variance of each column."""
+    return 2 * prior.mean.size
+
+
+@contract.draw_params.register(GaussianDiagonalPrior)
+def draw_params(prior, rng, row, out):
+    """Mean and variance of each column."""
+    for j in range(prior.mean.size):
+        at = WIDTH * j
+        out[2 * j], out[2 * j + 1] = cell_draw_params(
+            rng,
+            row[at + COUNT],
+            row[at + MEAN],
+            row[at + SPREAD],
+            prior.mean[j],
+            prior.strength[j],
+            prior.shape[j],
+            prior.rate[j],
+        )
+
+
+@contract.draw_data.register(GaussianDiagonalPrior)
+def draw_data(prior, rng, params, out):
+    """One normal number per column."""
+    for j in range(out.size):
+        out[j] = params[2 * j] + math.sqrt(params[2 * j + 1]) * rng.normal(0.0, 1.0)
+
+
+@contract.hyper.register(GaussianDiagonalPrior)
+def hyper(prior):
+    """Strength, shape and rate each get one factor shared by all columns."""
+    return (("strength", 1e-3, 1e3), ("shape", 0.25, 16.0), ("rate", 1e-4, 1e2))
+
+
+@contract.with_hyper.register(GaussianDiagonalPrior)
+def with_hyper(prior, factors):
+    """Scale the three arrays."""
+    return prior._replace(
+        strength=prior.strength * factors[0], shape=prior.shape * factors[1], rate=prior.rate * factors[2]
+    )

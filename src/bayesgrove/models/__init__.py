@@ -1,0 +1,1 @@
+"""One folder per family; families do not import each other."""

@@ -1,0 +1,1 @@
+"""Log-space helpers, draws, partitions and laws over partitions."""

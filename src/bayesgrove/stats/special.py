@@ -1,0 +1,72 @@
+"""Log-space helpers and special functions that compile inside kernels."""
+
+import math
+
+import numpy as np
+
+from bayesgrove.core.jit import kernel
+
+LOG_2PI = math.log(2.0 * math.pi)
+LOG_PI = math.log(math.pi)
+
+
+@kernel
+def log_add(a, b):
+    """log(exp(a) + exp(b)) without overflow; -inf is the neutral element."""
+    if a < b:
+        a, b = b, a
+    if b == -np.inf:
+        return a
+    return a + math.log1p(math.exp(b - a))
+
+
+@kernel
+def log_sum(values):
+    """log(sum(exp(values))) of a vector; -inf when it is empty or all impossible."""
+    top = -np.inf
+    for value in values:
+        top = max(top, value)
+    if top == -np.inf:
+        return top
+    total = 0.0
+    for value in values:
+        total += math.exp(value - top)
+    return top + math.log(total)
+
+
+@kernel
+def digamma(x):
+    """Derivative of lgamma for x > 0: recurrence up to 10, then the asymptotic series (error < 1e-14)."""
+    shift = 0.0
+    while x < 10.0:
+        shift -= 1.0 / x
+        x += 1.0
+    r = 1.0 / (x * x)
+    series = r * (
+        1 / 12 - r * (1 / 120 - r * (1 / 252 - r * (1 / 240 - r * (1 / 132 - r * (691 / 32760 - r / 12)))))
+    )
+    return shift + math.log(x) - 0.5 / x - series
+
+
+@kernel
+def log_beta(a, b):
+    """Log of the beta function."""
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+
+
+@kernel
+def log_gamma_table(start, size):
+    """lgamma(start + i) for i = 0 .. size - 1."""
+    table = np.empty(size)
+    for i in range(size):
+        table[i] = math.lgamma(start + i)
+    return table
+
+
+@kernel
+def log_multivariate_gamma(x, dimension):
+    """Log of the multivariate gamma function, Gamma_d(x)."""
+    total = 0.25 * dimension * (dimension - 1) * LOG_PI
+    for j in range(dimension):
+        total += math.lgamma(x - 0.5 * j)
+    return total

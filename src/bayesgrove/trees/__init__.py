@@ -1,0 +1,1 @@
+"""The tree table, its traversals, cuts, conversions and layout."""
