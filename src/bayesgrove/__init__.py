@@ -15,9 +15,9 @@ _HOMES = {
     "Tree": "bayesgrove.trees.table",
     "load": "bayesgrove.estimators.saving",
 }
-_MODULES = ("datasets", "likelihoods", "metrics", "plot")
+_MODULES = ("datasets", "likelihoods", "plot")
 
-__all__ = ["BHC", "RandomizedBHC", "Tree", "datasets", "likelihoods", "load", "metrics", "plot"]
+__all__ = ["BHC", "RandomizedBHC", "Tree", "datasets", "likelihoods", "load", "plot"]
 
 
 def __getattr__(name: str) -> Any:
