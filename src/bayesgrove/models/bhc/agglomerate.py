@@ -1,0 +1,260 @@
+"""Greedy agglomeration by log odds, exact, with one remembered partner per cluster.
+
+Each pair (a, b) is owned by the younger cluster b. An owner remembers its best older partner only. Older clusters never
+gain candidates, so a remembered score is an upper bound even after the partner has died: the owner on top is rescanned
+only when its partner is dead. Clusters stand in order of their ids; a merged one is appended, holes are closed now and
+then. Ties: scores are rounded to 2**-30, then the smallest first id, then the smallest second id wins.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesgrove.core.constants import NOT_FINITE, NULL, OK
+from bayesgrove.core.jit import kernel
+from bayesgrove.likelihoods.contract import log_marginal, merge
+from bayesgrove.models.bhc.scorers import LANES, Clusters, block_scores, fill_lane
+from bayesgrove.stats.special import log_add
+
+NOBODY = 1e300
+"""log_q of an empty place: no score with it ever wins."""
+TIE_SCALE = 2.0**30
+OWNERS_AT_ONCE = 64
+MANY_HOLES = 64
+SINGLE_ULP = 2.0**-23
+END, LIVE, DONE, EVALUATIONS = 0, 1, 2, 3
+"""Counters: first free place, live clusters, merges done, scores evaluated."""
+
+
+class Agglomeration(NamedTuple):
+    """Everything the next merge needs, and the tree so far (nodes by id: leaves first, then merges in order)."""
+
+    clusters: Clusters
+    node: np.ndarray
+    """(capacity,) id of the cluster at a position, NULL where there is none."""
+    best: np.ndarray
+    """(capacity,) id of the remembered partner."""
+    key: np.ndarray
+    """(capacity,) rounded score with it; -inf: no older cluster is left."""
+    tile_key: np.ndarray
+    """(capacity / 64,) largest key in each tile."""
+    scores: np.ndarray
+    """(n_slots, n_slots) all scores by slot, or (0, 0) when they are computed again at need."""
+    slot: np.ndarray
+    """(n_nodes,) row of `scores` a node uses."""
+    position: np.ndarray
+    """(n_nodes,) position of a living node, NULL otherwise."""
+    children: np.ndarray
+    log_odds: np.ndarray
+    log_q: np.ndarray
+    log_d: np.ndarray
+    counters: np.ndarray
+
+
+@kernel
+def rounded(score):
+    """The number scores are compared by: mathematically equal scores agree whatever the order of summation."""
+    return np.rint(score * TIE_SCALE)
+
+
+@kernel
+def first_partners(scorer, state, first_owner, last_owner):
+    """Best older partner of each of a range of leaves; ranges are independent, so threads may share the work."""
+    best, key, log_q, scores = state.best, state.key, state.clusters.log_q, state.scores
+    out, top = np.empty((OWNERS_AT_ONCE, LANES)), np.empty((OWNERS_AT_ONCE, 1))
+    for low in range(first_owner, last_owner, OWNERS_AT_ONCE):
+        high = min(low + OWNERS_AT_ONCE, last_owner)
+        for tile in range((high + LANES - 1) // LANES):
+            block_scores(scorer, state.clusters, low, high, tile, tile + 1, out, top)
+            for b in range(max(low, LANES * tile + 1), high):
+                n_older = min(LANES, b - LANES * tile)
+                if rounded(top[b - low, 0] - log_q[b]) > key[b]:  # the top may be younger: look at the older ones
+                    for lane in range(n_older):
+                        score = rounded(out[b - low, lane] - log_q[b])
+                        if score > key[b]:
+                            key[b], best[b] = score, LANES * tile + lane
+                if scores.shape[0] > 0:
+                    scores[b, LANES * tile : LANES * tile + n_older] = out[b - low, :n_older] - log_q[b]
+
+
+@kernel
+def scan(scorer, state, b, out, top):
+    """Score the owner at position b against all older clusters and remember the best."""
+    node, slot, scores = state.node, state.slot, state.scores
+    own_q, own_slot = state.clusters.log_q[b], state.slot[node[b]]
+    n_tiles = (b + LANES - 1) // LANES
+    block_scores(scorer, state.clusters, b, b + 1, 0, n_tiles, out, top)
+    key, at = -np.inf, NULL
+    for tile in range(n_tiles):
+        if rounded(top[0, tile] - own_q) > key:
+            for a in range(LANES * tile, min(b, LANES * (tile + 1))):
+                score = rounded(out[0, a] - own_q)
+                if score > key:
+                    key, at = score, a
+    if scores.shape[0] > 0:
+        for a in range(b):
+            if node[a] != NULL:
+                scores[own_slot, slot[node[a]]] = out[0, a] - own_q
+    state.counters[EVALUATIONS] += n_older(state, b)
+    remember(state, b, key, NULL if at == NULL else node[at])
+
+
+@kernel
+def n_older(state, b):
+    """Number of living clusters older than the one at position b."""
+    if b == state.counters[END] - 1:
+        return state.counters[LIVE] - 1
+    total = 0
+    for a in range(b):
+        total += state.node[a] != NULL
+    return total
+
+
+@kernel
+def remember(state, b, key, partner):
+    """Set the remembered partner of the owner at position b."""
+    state.key[b], state.best[b] = key, partner
+    state.tile_key[b // LANES] = highest_key(state.key, b // LANES)
+
+
+@kernel
+def highest_key(key, tile):
+    """Largest key of the 64 owners of a tile."""
+    top = -np.inf
+    for p in range(LANES * tile, LANES * (tile + 1)):
+        top = max(top, key[p])
+    return top
+
+
+@kernel
+def rescan(scorer, state, prior, log_concentration, b, out, top):
+    """Find a living partner for the owner at position b: from the stored scores, or by scoring again."""
+    if state.scores.shape[0] == 0:
+        scan(scorer, state, b, out, top)
+        return
+    stored, own_slot = state.scores, state.slot[state.node[b]]
+    highest = -np.inf
+    for a in range(b):
+        if state.node[a] != NULL:
+            highest = max(highest, float(stored[own_slot, state.slot[state.node[a]]]))
+    margin = 0.0 if stored.itemsize == 8 else 4.0 * SINGLE_ULP * abs(highest)
+    top, partner = -np.inf, NULL
+    for a in range(b):
+        if state.node[a] == NULL:
+            continue
+        score = float(stored[own_slot, state.slot[state.node[a]]])
+        if rounded(score + margin) < rounded(highest):
+            continue
+        if stored.itemsize < 8:
+            score = pair_score(state.clusters, prior, log_concentration, a, b)
+        if rounded(score) > top:
+            top, partner = rounded(score), state.node[a]
+    remember(state, b, top, partner)
+
+
+@kernel
+def pair_score(clusters, prior, log_concentration, a, b):
+    """The score of one pair from its statistics, in the accurate form."""
+    union = np.empty(clusters.rows.shape[1])
+    merge(prior, union, clusters.rows[a], clusters.rows[b])
+    log_one = log_concentration + math.lgamma(clusters.count[a] + clusters.count[b]) + log_marginal(prior, union)
+    return log_one - clusters.log_q[a] - clusters.log_q[b]
+
+
+@kernel
+def top_owner(state):
+    """Position of the owner whose pair comes first by (score, first id, second id); NULL: no finite score."""
+    key, best, tile_key = state.key, state.best, state.tile_key
+    n_tiles = (state.counters[END] + LANES - 1) // LANES
+    top = -np.inf
+    for tile in range(n_tiles):
+        top = max(top, tile_key[tile])
+    winner = NULL
+    for tile in range(n_tiles):
+        if tile_key[tile] == top:
+            for p in range(LANES * tile, LANES * (tile + 1)):
+                if key[p] == top and best[p] != NULL and (winner == NULL or best[p] < best[winner]):
+                    winner = p
+    return winner
+
+
+@kernel
+def join(scorer, state, prior, log_concentration, a, b):
+    """Append the union of the clusters at positions a and b; give back its position, or NULL if not finite."""
+    clusters, c = state.clusters, state.counters[END]
+    id_a, id_b = state.node[a], state.node[b]
+    id_c = state.children.shape[0] + 1 + state.counters[DONE]
+    odds = pair_score(clusters, prior, log_concentration, a, b)
+    apart = clusters.log_q[a] + clusters.log_q[b]
+    merge(prior, clusters.rows[c], clusters.rows[a], clusters.rows[b])
+    clusters.count[c] = clusters.count[a] + clusters.count[b]
+    clusters.log_q[c] = log_add(odds + apart, apart)
+    fill_lane(scorer, clusters, c)
+    log_prior_one = log_concentration + math.lgamma(clusters.count[c])
+    state.children[state.counters[DONE], 0], state.children[state.counters[DONE], 1] = id_a, id_b
+    state.log_odds[id_c], state.log_q[id_c] = odds, clusters.log_q[c]
+    state.log_d[id_c] = log_add(log_prior_one, state.log_d[id_a] + state.log_d[id_b])
+    state.node[c], state.position[id_c], state.slot[id_c] = id_c, c, state.slot[id_a]
+    clear(state, a)
+    clear(state, b)
+    state.counters[END] += 1
+    state.counters[LIVE] -= 1
+    state.counters[DONE] += 1
+    return c if math.isfinite(odds) else NULL
+
+
+@kernel
+def clear(state, p):
+    """Leave a hole at position p."""
+    state.position[state.node[p]] = NULL
+    state.clusters.count[p], state.clusters.log_q[p] = 0.0, NOBODY
+    state.node[p] = NULL
+    remember(state, p, -np.inf, NULL)
+
+
+@kernel
+def close_holes(scorer, state):
+    """Move the living clusters together, keeping their order."""
+    rows, count, log_q = state.clusters.rows, state.clusters.count, state.clusters.log_q
+    node, best, key, end, free = state.node, state.best, state.key, state.counters[END], 0
+    for p in range(end):
+        if node[p] != NULL:
+            if p != free:
+                rows[free], count[free], log_q[free] = rows[p], count[p], log_q[p]
+                node[free], best[free], key[free] = node[p], best[p], key[p]
+                state.position[node[p]] = free
+                fill_lane(scorer, state.clusters, free)
+            free += 1
+    count[free:end], log_q[free:end] = 0.0, NOBODY
+    node[free:end], best[free:end], key[free:end] = NULL, NULL, -np.inf
+    state.counters[END] = free
+    renew_tile_keys(state)
+
+
+@kernel
+def renew_tile_keys(state):
+    """Recompute the highest key of every tile."""
+    for tile in range(state.tile_key.size):
+        state.tile_key[tile] = highest_key(state.key, tile)
+
+
+@kernel
+def run_merges(scorer, state, prior, log_concentration, n_merges):
+    """Do the next `n_merges` merges."""
+    out, top = np.empty((1, state.node.size)), np.empty((1, state.tile_key.size))
+    for _ in range(n_merges):
+        b = top_owner(state)
+        while b != NULL and state.position[state.best[b]] == NULL:
+            rescan(scorer, state, prior, log_concentration, b, out, top)
+            b = top_owner(state)
+        if b == NULL:
+            return NOT_FINITE
+        c = join(scorer, state, prior, log_concentration, state.position[state.best[b]], b)
+        if c == NULL:
+            return NOT_FINITE
+        if state.counters[END] - state.counters[LIVE] > max(MANY_HOLES, state.counters[LIVE] // 8):
+            close_holes(scorer, state)
+        if state.counters[LIVE] > 1:
+            scan(scorer, state, state.counters[END] - 1, out, top)
+    return OK

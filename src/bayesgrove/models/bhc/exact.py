@@ -1,0 +1,198 @@
+"""Exact greedy Bayesian hierarchical clustering of rows or of ready-made clusters ("atoms")."""
+
+import logging
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from bayesgrove.core.constants import NULL, OK
+from bayesgrove.core.errors import InvalidSettingError, MemoryLimitError, NumericalError
+from bayesgrove.core.jit import kernel
+from bayesgrove.likelihoods.contract import add, log_marginal, n_stats
+from bayesgrove.models.bhc.agglomerate import (
+    DONE,
+    EVALUATIONS,
+    LANES,
+    MANY_HOLES,
+    NOBODY,
+    Agglomeration,
+    first_partners,
+    renew_tile_keys,
+    run_merges,
+)
+from bayesgrove.models.bhc.choose import choose_scorer
+from bayesgrove.models.bhc.scorers import Clusters, fill_lane, n_fields
+
+Progress = Callable[[int, int], None]
+SECONDS_BETWEEN_REPORTS = 0.25
+SCORES = ("light", "matrix", "matrix32")
+
+
+class Atoms(NamedTuple):
+    """Clusters to start from: statistics, numbers of rows, log evidence q and log prior weight d of their subtrees."""
+
+    rows: np.ndarray
+    count: np.ndarray
+    log_q: np.ndarray
+    log_d: np.ndarray
+
+
+class Merges(NamedTuple):
+    """A binary tree over atoms 0 .. n-1; merge t has id n + t. Arrays by node id, but `children` by merge."""
+
+    children: np.ndarray
+    log_odds: np.ndarray
+    log_q: np.ndarray
+    log_d: np.ndarray
+    n_evaluations: int
+
+
+@kernel
+def row_atoms(prior, values, log_concentration, rows, log_q):
+    """Statistics and q of each row of data as a cluster of its own."""
+    for i in range(values.shape[0]):
+        rows[i] = 0.0
+        add(prior, rows[i], values[i])
+        log_q[i] = log_concentration + log_marginal(prior, rows[i])
+
+
+def atoms_of_rows(prior: Any, values: np.ndarray, log_concentration: float) -> Atoms:
+    """Each row of data as an atom."""
+    n = values.shape[0]
+    rows, log_q = np.empty((n, n_stats(prior))), np.empty(n)
+    row_atoms(prior, values, log_concentration, rows, log_q)
+    return Atoms(rows, np.ones(n), log_q, np.full(n, log_concentration))
+
+
+def agglomerate(
+    prior: Any,
+    atoms: Atoms,
+    log_concentration: float,
+    *,
+    complete: bool,
+    scores: str = "light",
+    memory_limit: float = math.inf,
+    n_threads: int = 1,
+    progress: Progress | None = None,
+) -> Merges:
+    """The greedy tree over the atoms.
+
+    Parameters
+    ----------
+    prior : NamedTuple
+        A likelihood's prior.
+    atoms : Atoms
+        What to merge.
+    log_concentration : float
+        Log of the Dirichlet process's concentration.
+    complete : bool
+        Whether no cell of the data is missing, which faster scorers need.
+    scores : {"light", "matrix", "matrix32"}
+        Compute scores again at need, or store all of them in double or single precision. The tree is the same.
+    memory_limit : float
+        Bytes; more is refused before anything is allocated.
+    n_threads : int
+        Threads for the first round of scores; the tree is the same for any number.
+    progress : callable
+        Called with merges done and merges in all.
+    """
+    n = atoms.count.size
+    if n == 1:
+        return Merges(np.empty((0, 2), np.int64), np.array([np.inf]), atoms.log_q.copy(), atoms.log_d.copy(), 0)
+    scorer = choose_scorer(prior, atoms.count.sum(), log_concentration, complete=complete, rows=atoms.rows)
+    refuse_too_large(n, atoms.rows.shape[1] + n_fields(scorer), scores, memory_limit)
+    state = new_agglomeration(scorer, atoms, scores)
+    find_first_partners(scorer, state, n, n_threads)
+    merge_all(scorer, state, prior, log_concentration, n - 1, progress)
+    evaluations = int(state.counters[EVALUATIONS]) + n * (n - 1) // 2
+    return Merges(state.children, state.log_odds, state.log_q, state.log_d, evaluations)
+
+
+def merge_all(
+    scorer: Any, state: Agglomeration, prior: Any, log_concentration: float, n_merges: int, progress: Progress | None
+) -> None:
+    """Run all merges in pieces, so that progress is shown and Ctrl+C is heard."""
+    piece = max(1, min(n_merges, 20_000_000 // max(1, n_merges * state.clusters.rows.shape[1])))
+    while (done := int(state.counters[DONE])) < n_merges:
+        status = run_merges(scorer, state, prior, log_concentration, min(piece, n_merges - done))
+        if status != OK:
+            raise not_finite(state)
+        if progress is not None:
+            progress(int(state.counters[DONE]), n_merges)
+
+
+def not_finite(state: Agglomeration) -> NumericalError:
+    """The error that names the clusters at hand when no score was a number."""
+    nodes = state.node[state.node != NULL][:2].tolist()
+    return NumericalError(
+        f"no merge score is finite after {int(state.counters[DONE])} merges (clusters {nodes} among others). "
+        "Check the likelihood's numbers: they may be too extreme for these data.",
+        nodes=nodes,
+    )
+
+
+def refuse_too_large(n: int, width: int, scores: str, memory_limit: float) -> None:
+    """Refuse before allocating when the estimate exceeds the limit."""
+    if scores not in SCORES:
+        raise InvalidSettingError(f"scores must be one of {SCORES}, got {scores!r}.")
+    stored = {"light": 0, "matrix": 8, "matrix32": 4}[scores] * n * n
+    estimate = int(1.2 * n * width * 8) + 100 * n + stored
+    if estimate > memory_limit:
+        raise MemoryLimitError(
+            f"{n:,} rows need about {estimate / 2**30:.2f} GiB (scores={scores!r}), the limit is "
+            f"{memory_limit / 2**30:.2f} GiB. Raise memory_limit, use scores='light', or RandomizedBHC.",
+            estimate=estimate,
+        )
+
+
+def new_agglomeration(scorer: Any, atoms: Atoms, scores: str) -> Agglomeration:
+    """The state before the first merge."""
+    n, width = atoms.rows.shape
+    n_tiles = -(-(n + max(MANY_HOLES, n // 8) + 2) // LANES)
+    capacity = n_tiles * LANES
+    clusters = Clusters(
+        np.zeros((capacity, width)),
+        np.ones((n_tiles, n_fields(scorer), LANES)),
+        np.zeros(capacity),
+        np.full(capacity, NOBODY),
+    )
+    clusters.rows[:n], clusters.count[:n], clusters.log_q[:n] = atoms.rows, atoms.count, atoms.log_q
+    fill_lanes(scorer, clusters, n)
+    dtype = np.float32 if scores == "matrix32" else np.float64
+    side = 0 if scores == "light" else n
+    node, position = np.full(capacity, NULL), np.full(2 * n - 1, NULL)
+    node[:n] = position[:n] = np.arange(n)
+    return Agglomeration(
+        clusters=clusters,
+        node=node,
+        best=np.full(capacity, NULL),
+        key=np.full(capacity, -np.inf),
+        tile_key=np.full(n_tiles, -np.inf),
+        scores=np.empty((side, side), dtype),
+        slot=np.concatenate([np.arange(n), np.zeros(n - 1, np.int64)]),
+        position=position,
+        children=np.empty((n - 1, 2), np.int64),
+        log_odds=np.concatenate([np.full(n, np.inf), np.empty(n - 1)]),
+        log_q=np.concatenate([atoms.log_q, np.empty(n - 1)]),
+        log_d=np.concatenate([atoms.log_d, np.empty(n - 1)]),
+        counters=np.array([n, n, 0, 0]),
+    )
+
+
+@kernel
+def fill_lanes(scorer, clusters, n):
+    """Fill the lanes of the first n clusters."""
+    for p in range(n):
+        fill_lane(scorer, clusters, p)
+
+
+def find_first_partners(scorer: Any, state: Agglomeration, n: int, n_threads: int) -> None:
+    """The first round of scores, over threads: the owner at position b has b older partners."""
+    cuts = (n * np.sqrt(np.linspace(0.0, 1.0, 4 * n_threads + 1))).astype(int) if n_threads > 1 else [0, n]
+    ranges = [(int(low), int(high)) for low, high in zip(cuts[:-1], cuts[1:], strict=True) if low < high]
+    Parallel(n_jobs=n_threads, prefer="threads")(delayed(first_partners)(scorer, state, *r) for r in ranges)
+    renew_tile_keys(state)
+    logging.getLogger("bayesgrove").debug("first partners of %d clusters found", n)

@@ -1,0 +1,271 @@
+"""Scores of clusters against tiles of 64 others: the inner loop of every agglomeration.
+
+score(a, b) = log concentration + lgamma(n) + log marginal(a u b) - q_a - q_b, n = n_a + n_b,
+
+is the log odds that a and b form one cluster. A scorer is a NamedTuple whose type chooses the bodies: `RowScorer`
+serves any likelihood, the others are faster. Fast scorers keep what they need of a cluster in tiles,
+`tiles[tile, field, lane]`, so that the inner loops run over neighbouring numbers and become vector instructions.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesgrove.core.generic import generic
+from bayesgrove.core.jit import kernel
+from bayesgrove.likelihoods.contract import log_marginal, merge
+from bayesgrove.likelihoods.moments import MEAN, SPREAD, WIDTH
+from bayesgrove.stats.fastlog import SAFE_FLAGS, exponent_of, fast_log, mantissa_of, stand_alone
+
+LANES = 64
+FACTORS_BEFORE_RESCUE = 16
+
+
+class Clusters(NamedTuple):
+    """The clusters at hand, by position; 64 neighbouring positions form a tile."""
+
+    rows: np.ndarray
+    """(capacity, n_stats) sufficient statistics."""
+    tiles: np.ndarray
+    """(capacity / 64, n_fields, 64) what the scorer keeps."""
+    count: np.ndarray
+    """(capacity,) number of rows of data; 0 where there is no cluster."""
+    log_q: np.ndarray
+    """(capacity,) log evidence of the subtree; 1e300 where there is no cluster, so that no score wins."""
+
+
+@generic
+def n_fields(scorer):
+    """Number of fields a lane has in this scorer's tiles."""
+
+
+@generic
+def fill_lane(scorer, clusters, position):
+    """Write what the scorer needs of the cluster at `position` into its lane."""
+
+
+@generic
+def block_scores(scorer, clusters, first_owner, last_owner, first_tile, last_tile, out, top):
+    """Scores of a range of owners against a range of tiles, the owner's own q left out.
+
+    `out[o, 64 t + lane]` belongs to owner `first_owner + o` and tile `first_tile + t`; last ones are exclusive.
+    `top[o, t]` is the highest of its 64 scores.
+    """
+
+
+class RowScorer(NamedTuple):
+    """Any likelihood: merge the two rows of statistics and take the log marginal."""
+
+    prior: NamedTuple
+    log_weight: np.ndarray
+
+
+@n_fields.register(RowScorer)
+def row_n_fields(scorer):
+    """The rows themselves are enough."""
+    return 0
+
+
+@fill_lane.register(RowScorer)
+def row_fill_lane(scorer, clusters, position):
+    """Nothing to keep."""
+
+
+@block_scores.register(RowScorer)
+def row_block_scores(scorer, clusters, first_owner, last_owner, first_tile, last_tile, out, top):
+    """One pair after another."""
+    union = np.empty(clusters.rows.shape[1])
+    for owner in range(first_owner, last_owner):
+        for a in range(LANES * first_tile, LANES * last_tile):
+            score = -np.inf
+            if clusters.count[a] > 0.0:
+                merge(scorer.prior, union, clusters.rows[a], clusters.rows[owner])
+                n = int(clusters.count[a] + clusters.count[owner])
+                score = scorer.log_weight[n] + log_marginal(scorer.prior, union) - clusters.log_q[a]
+            out[owner - first_owner, a - LANES * first_tile] = score
+    fill_top(out, top, last_owner - first_owner, last_tile - first_tile)
+
+
+@kernel
+def fill_top(out, top, n_owners, n_tiles):
+    """Highest score of each tile, for scorers that do not find it on their way."""
+    for o in range(n_owners):
+        for t in range(n_tiles):
+            top[o, t] = np.max(out[o, LANES * t : LANES * (t + 1)])
+
+
+class GaussianScorer(NamedTuple):
+    """Diagonal Gaussian, no missing cell, prior mean zero, one strength and one shape for all columns.
+
+    A lane keeps each column's posterior mean and rate, so that the rate of a union needs one squared distance,
+    rate_n = rate_a + SS_b / 2 + w (mean_b - mean_a)^2, w = strength_a n_b / (2 (strength_a + n_b)): centred, hence
+    accurate. And sum_j -shape_n log(rate_nj) = -shape_n log(prod_j rate_nj): one logarithm per pair, not per column.
+    """
+
+    strength: float
+    shape: float
+    rate: np.ndarray
+    log_weight: np.ndarray
+
+
+@n_fields.register(GaussianScorer)
+def gaussian_n_fields(scorer):
+    """Posterior mean and rate of each column."""
+    return 2 * scorer.rate.size
+
+
+@fill_lane.register(GaussianScorer)
+def gaussian_fill_lane(scorer, clusters, position):
+    """Posterior mean and rate of each column."""
+    tile, lane = position // LANES, position % LANES
+    n = clusters.count[position]
+    shrink = n / (scorer.strength + n)
+    for j in range(scorer.rate.size):
+        mean = clusters.rows[position, WIDTH * j + MEAN]
+        spread = clusters.rows[position, WIDTH * j + SPREAD]
+        clusters.tiles[tile, 2 * j, lane] = shrink * mean
+        clusters.tiles[tile, 2 * j + 1, lane] = (
+            scorer.rate[j] + 0.5 * spread + 0.5 * scorer.strength * shrink * mean * mean
+        )
+
+
+@block_scores.register(GaussianScorer)
+def gaussian_block_scores(scorer, clusters, first_owner, last_owner, first_tile, last_tile, out, top):
+    """Tiles outside, owners inside: a tile stays in the nearest cache."""
+    gaussian_block(
+        scorer.strength,
+        scorer.shape,
+        scorer.log_weight,
+        clusters,
+        (first_owner, last_owner, first_tile, last_tile),
+        out,
+        top,
+    )
+
+
+@kernel(fastmath=SAFE_FLAGS)
+def union_rate(rate, mean, weight, owner_mean, owner_half_spread):
+    """Posterior rate of one column of a union, from one cluster's posterior and the other's data."""
+    gap = owner_mean - mean
+    return (rate + owner_half_spread) + weight * (gap * gap)
+
+
+@kernel(fastmath=SAFE_FLAGS)
+def gaussian_block(strength, shape, log_weight, clusters, block, out, top):
+    """Body of `gaussian_block_scores` with flags of its own.
+
+    One function, no calls with arrays inside the loops: each such call would count references atomically, which
+    costs as much as the arithmetic. Four columns a pass, so that weights and products are read once for all four.
+    """
+    stand_alone()
+    rows, tiles, count, log_q = clusters.rows, clusters.tiles, clusters.count, clusters.log_q
+    first_owner, last_owner, first_tile, last_tile = block
+    n_columns = tiles.shape[1] // 2
+    weight, product, exponent = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    for t in range(first_tile, last_tile):
+        for b in range(first_owner, last_owner):
+            n_b = count[b]
+            mixed = 0
+            for i in range(LANES):
+                mixed += count[LANES * t + i] != count[LANES * t]
+            for i in range(LANES):
+                strength_a = strength + count[LANES * t + i]
+                weight[i] = 0.5 * strength_a * n_b / (strength_a + n_b)
+                product[i] = 1.0
+                exponent[i] = 0.0
+            for j in range(0, n_columns - 3, 4):
+                m, f = WIDTH * j + MEAN, 2 * j
+                m0, m1, m2, m3 = rows[b, m], rows[b, m + WIDTH], rows[b, m + 2 * WIDTH], rows[b, m + 3 * WIDTH]
+                m += SPREAD - MEAN
+                h0, h1 = 0.5 * rows[b, m], 0.5 * rows[b, m + WIDTH]
+                h2, h3 = 0.5 * rows[b, m + 2 * WIDTH], 0.5 * rows[b, m + 3 * WIDTH]
+                for i in range(LANES):
+                    r0 = union_rate(tiles[t, f + 1, i], tiles[t, f, i], weight[i], m0, h0)
+                    r1 = union_rate(tiles[t, f + 3, i], tiles[t, f + 2, i], weight[i], m1, h1)
+                    r2 = union_rate(tiles[t, f + 5, i], tiles[t, f + 4, i], weight[i], m2, h2)
+                    r3 = union_rate(tiles[t, f + 7, i], tiles[t, f + 6, i], weight[i], m3, h3)
+                    product[i] *= (r0 * r1) * (r2 * r3)
+                if (j + 4) % FACTORS_BEFORE_RESCUE == 0:
+                    for i in range(LANES):
+                        exponent[i] += exponent_of(product[i])
+                        product[i] = mantissa_of(product[i])
+            for j in range(n_columns - n_columns % 4, n_columns):
+                m0, h0 = rows[b, WIDTH * j + MEAN], 0.5 * rows[b, WIDTH * j + SPREAD]
+                for i in range(LANES):
+                    product[i] *= union_rate(tiles[t, 2 * j + 1, i], tiles[t, 2 * j, i], weight[i], m0, h0)
+            for i in range(LANES):
+                product[i] = fast_log(product[i], exponent[i])
+            if mixed == 0:
+                weight[:] = log_weight[int(count[LANES * t] + n_b)]
+            else:  # a loop of its own: gathers keep the compiler from making vectors of the rest
+                for i in range(LANES):
+                    weight[i] = log_weight[int(count[LANES * t + i] + n_b)]
+            highest = -np.inf
+            for i in range(LANES):
+                n = count[LANES * t + i] + n_b
+                score = weight[i] - (shape + 0.5 * n) * product[i] - log_q[LANES * t + i]
+                out[b - first_owner, LANES * (t - first_tile) + i] = score
+                if score > highest:
+                    highest = score
+            top[b - first_owner, t - first_tile] = highest
+
+
+class CountScorer(NamedTuple):
+    """Bernoulli, binomial, categorical, multinomial: sums of table entries at integer counts.
+
+    Field k of a lane is a count whose term is `table[start[k] + count]`. Blocks of fields share a total whose term is
+    `table[total_start[block] + total]`; without missing cells totals depend on n only and stand in `log_weight`.
+    The last field is the sum of log binomial or multinomial coefficients.
+    """
+
+    place: np.ndarray
+    """Where each count, and last the coefficients (-1: none), stands in a row of statistics."""
+    start: np.ndarray
+    block: np.ndarray
+    total_start: np.ndarray
+    table: np.ndarray
+    log_weight: np.ndarray
+
+
+@n_fields.register(CountScorer)
+def count_n_fields(scorer):
+    """All counts and the coefficients."""
+    return scorer.place.size
+
+
+@fill_lane.register(CountScorer)
+def count_fill_lane(scorer, clusters, position):
+    """Copy the counts."""
+    tile, lane = position // LANES, position % LANES
+    for k in range(scorer.place.size):
+        at = scorer.place[k]
+        clusters.tiles[tile, k, lane] = clusters.rows[position, at] if at >= 0 else 0.0
+
+
+@block_scores.register(CountScorer)
+def count_block_scores(scorer, clusters, first_owner, last_owner, first_tile, last_tile, out, top):
+    """Gather and add; blocks with totals of their own take one more gather."""
+    rows, tiles, count, log_q = clusters.rows, clusters.tiles, clusters.count, clusters.log_q
+    place, start, block, total_start, table = scorer.place, scorer.start, scorer.block, scorer.total_start, scorer.table
+    last = place.size - 1
+    total, score = np.empty(LANES), np.empty(LANES)
+    for t in range(first_tile, last_tile):
+        for b in range(first_owner, last_owner):
+            constant = rows[b, place[last]] if place[last] >= 0 else 0.0
+            for lane in range(LANES):
+                n = int(count[LANES * t + lane] + count[b])
+                score[lane] = scorer.log_weight[n] - log_q[LANES * t + lane] + tiles[t, last, lane] + constant
+            for group in range(block.size - 1):
+                total[:] = 0.0
+                for k in range(block[group], block[group + 1]):
+                    own = rows[b, place[k]]
+                    for lane in range(LANES):
+                        c = own + tiles[t, k, lane]
+                        total[lane] += c
+                        score[lane] += table[start[k] + int(c)]
+                if total_start.size > 0:
+                    for lane in range(LANES):
+                        score[lane] += table[total_start[group] + int(total[lane])]
+            for lane in range(LANES):
+                out[b - first_owner, LANES * (t - first_tile) + lane] = score[lane]
+    fill_top(out, top, last_owner - first_owner, last_tile - first_tile)

@@ -1,0 +1,115 @@
+"""A logarithm without branches, so that the compiler makes vector instructions of loops that call it.
+
+fdlibm's polynomial on a mantissa found by bit operations; error below 1 ulp. An agglomeration runs about 1.5x faster
+than with libm's log.
+"""
+
+import struct
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
+
+from bayesgrove.core.jit import kernel
+
+SAFE_FLAGS = {"nnan", "ninf", "nsz", "contract", "arcp"}
+"""For `@kernel(fastmath=...)`: everything but reassociation, which would destroy the logarithm (errors of 0.09)."""
+
+LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+LG1, LG2, LG3 = 6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01
+LG4, LG5, LG6 = 2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01
+LG7 = 1.479819860511658591e-01
+MANTISSA = 0x000FFFFFFFFFFFFF
+ONE = 0x3FF0000000000000
+SQRT_HALF_GAP = ONE - 0x3FE6A09E00000000
+"""Added to the bits of a number, it moves the mantissa's range from [1, 2) to [sqrt(1/2), sqrt(2))."""
+
+
+FUNCTION_ATTRIBUTES = {
+    "prefer-vector-width": "512",
+    "no-nans-fp-math": "true",  # with the next one: a running maximum becomes a vector instruction
+    "no-signed-zeros-fp-math": "true",
+}
+
+
+@intrinsic
+def _stand_alone(typing_context):
+    def generate(context, builder, signature, args):
+        attributes = builder.function.attributes
+        attributes.add("noinline")
+        for name, value in FUNCTION_ATTRIBUTES.items():
+            set.add(attributes, f'"{name}"="{value}"')
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+def stand_alone():
+    """Called in a kernel with hot loops: keep it whole (inlining spoils its vector code), use the widest vectors."""
+
+
+@overload(stand_alone, inline="always")
+def _():
+    return lambda: _stand_alone()
+
+
+@intrinsic
+def _bits_of_double(typing_context, x):
+    def generate(context, builder, signature, args):
+        return builder.bitcast(args[0], ir.IntType(64))
+
+    return types.int64(types.float64), generate
+
+
+@intrinsic
+def _double_of_bits(typing_context, bits):
+    def generate(context, builder, signature, args):
+        return builder.bitcast(args[0], ir.DoubleType())
+
+    return types.float64(types.int64), generate
+
+
+def bits_of_double(x):
+    """The 64 bits of a float as an integer."""
+    return struct.unpack("<q", struct.pack("<d", x))[0]
+
+
+def double_of_bits(bits):
+    """The float whose 64 bits are given."""
+    return struct.unpack("<d", struct.pack("<q", bits))[0]
+
+
+@overload(bits_of_double, inline="always")
+def _(x):
+    return lambda x: _bits_of_double(x)
+
+
+@overload(double_of_bits, inline="always")
+def _(bits):
+    return lambda bits: _double_of_bits(bits)
+
+
+@kernel(fastmath=SAFE_FLAGS)
+def exponent_of(x):
+    """Binary exponent of a positive normal number, as a float."""
+    return float((bits_of_double(x) >> 52) - 1023)
+
+
+@kernel(fastmath=SAFE_FLAGS)
+def mantissa_of(x):
+    """Mantissa of a positive normal number, in [1, 2)."""
+    return double_of_bits((bits_of_double(x) & MANTISSA) | ONE)
+
+
+@kernel(fastmath=SAFE_FLAGS)
+def fast_log(x, exponent):
+    """log(x * 2**exponent) for a positive normal x."""
+    shifted = bits_of_double(x) + SQRT_HALF_GAP
+    k = exponent + float((shifted >> 52) - 1023)
+    f = double_of_bits((shifted & MANTISSA) + (ONE - SQRT_HALF_GAP)) - 1.0
+    s = f / (2.0 + f)
+    z = s * s
+    w = z * z
+    r = w * (LG2 + w * (LG4 + w * LG6)) + z * (LG1 + w * (LG3 + w * (LG5 + w * LG7)))
+    half = 0.5 * f * f
+    return k * LN2_HIGH - ((half - (s * (half + r) + k * LN2_LOW)) - f)
