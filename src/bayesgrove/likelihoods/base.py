@@ -1,7 +1,7 @@
 """The public side of a likelihood: numbers a user gives, bound to a table to become a prior.
 
-A parameter is a number (kept as it is), an array with one number per column, None (a sensible number from the data,
-then fixed) or "auto" (the same number as a start, then learned by the model).
+A parameter is a number (kept as it is), an array with one number per column, None (a sensible number from
+the data, then fixed) or "auto" (the same number as a start, then learned by the model).
 """
 
 from dataclasses import dataclass, fields
@@ -19,8 +19,8 @@ LOG_2 = float(np.log(2.0))
 class Encoding(NamedTuple):
     """How raw columns become the numbers that kernels see: (x - shift) * 2**-exponent.
 
-    Powers of two lose nothing, so data scaled by 1e-150 or 1e150 give the same partition; the change of measure
-    is added back to every log density.
+    Powers of two lose nothing, so data scaled by 1e-150 or 1e150 give the same partition; the change of
+    measure is added back to every log density.
     """
 
     shift: np.ndarray
@@ -64,7 +64,11 @@ class Likelihood:
 
     def free(self) -> tuple[str, ...]:
         """Names of the parameters to be learned."""
-        return tuple(f.name for f in fields(self) if isinstance(getattr(self, f.name), str) and getattr(self, f.name) == LEARN)
+        return tuple(
+            f.name
+            for f in fields(self)
+            if isinstance(getattr(self, f.name), str) and getattr(self, f.name) == LEARN
+        )
 
     def not_given(self) -> tuple[str, ...]:
         """Names of the parameters that are not numbers."""

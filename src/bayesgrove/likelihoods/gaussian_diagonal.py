@@ -1,7 +1,7 @@
 """Gaussian columns with unknown mean and variance under a normal-gamma prior, independent given the cluster.
 
-Per column, precision ~ Gamma(shape, rate), mean ~ Normal(mean, 1 / (strength * precision)). With n cells of mean m
-and sum of squared deviations SS: strength_n = strength + n, shape_n = shape + n / 2,
+Per column, precision ~ Gamma(shape, rate), mean ~ Normal(mean, 1 / (strength * precision)). With n cells
+of mean m and sum of squared deviations SS: strength_n = strength + n, shape_n = shape + n / 2,
 rate_n = rate + SS / 2 + strength n (m - mean)^2 / (2 strength_n), and
 
 log marginal = lgamma(shape_n) - lgamma(shape) + shape log(rate) - shape_n log(rate_n)
@@ -17,6 +17,8 @@ from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods import contract
 from bayesgrove.likelihoods.moments import COUNT, MEAN, SPREAD, WIDTH, add_cell, merge_cells, remove_cell
 from bayesgrove.stats.special import LOG_2PI, digamma
+
+HYPER = (("strength", 1e-3, 1e3), ("shape", 0.25, 16.0), ("rate", 1e-4, 1e2))
 
 
 class GaussianDiagonalPrior(NamedTuple):
@@ -207,7 +209,7 @@ def draw_data(prior, rng, params, out):
 @contract.hyper.register(GaussianDiagonalPrior)
 def hyper(prior):
     """Strength, shape and rate each get one factor shared by all columns."""
-    return (("strength", 1e-3, 1e3), ("shape", 0.25, 16.0), ("rate", 1e-4, 1e2))
+    return HYPER
 
 
 @contract.with_hyper.register(GaussianDiagonalPrior)
