@@ -5,11 +5,14 @@ function, log marginal = B(a + ones, b + zeros) - B(a, b).
 """
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from bayesgrove.core.table import Table
 from bayesgrove.likelihoods import contract
+from bayesgrove.likelihoods.base import Encoding, Likelihood, per_column_numbers, plain, refuse_cells
 from bayesgrove.likelihoods.counts import (
     add_code,
     beta_log_gradient,
@@ -114,3 +117,41 @@ def hyper(prior):
 def with_hyper(prior, factors):
     """Scale both arrays."""
     return BernoulliPrior(prior.a * factors[0], prior.b * factors[1])
+
+
+@dataclass(frozen=True)
+class Bernoulli(Likelihood):
+    """Columns of zeros and ones, each with its own probability of one in a cluster.
+
+    Parameters
+    ----------
+    a, b : number, one per column, None or "auto"
+        Weights of one and of zero: the probability of one is Beta(a, b). Default 0.5.
+
+    Examples
+    --------
+    >>> from bayesgrove.likelihoods import log_marginal
+    >>> round(log_marginal(Bernoulli(a=1, b=1), [[0], [1]]), 6)  # the logarithm of 1/6
+    -1.791759
+    """
+
+    learnable: ClassVar[tuple[str, ...]] = ("a", "b")
+
+    a: Any = None
+    b: Any = None
+
+    def check_cells(self, table: Table) -> None:
+        """Cells are 0, 1 or missing."""
+        bad = (table.values != 0) & (table.values != 1) & ~np.isnan(table.values)
+        refuse_cells(table, bad, "a Bernoulli cell must be 0, 1 or missing", "Use Categorical or Poisson.")
+
+    def prior(self, values: np.ndarray, encoding: Encoding, table: Table) -> BernoulliPrior:
+        """Jeffreys' weights where none are given."""
+        default = np.full(values.shape[1], 0.5)
+        return BernoulliPrior(
+            per_column_numbers("a", self.a, default), per_column_numbers("b", self.b, default)
+        )
+
+    def described_by(self, prior: BernoulliPrior, encoding: Encoding) -> "Bernoulli":
+        """The prior's weights."""
+        return replace(self, a=plain(prior.a), b=plain(prior.b))

@@ -5,12 +5,25 @@ sum of log C(n_trials, x)] of each column; log marginal = B(a + successes, b + f
 """
 
 import math
-from typing import NamedTuple
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from bayesgrove.core.jit import kernel
+from bayesgrove.core.table import Table
 from bayesgrove.likelihoods import contract
+from bayesgrove.likelihoods.base import (
+    Encoding,
+    Likelihood,
+    is_given,
+    per_column_integers,
+    per_column_numbers,
+    plain,
+    refuse_cells,
+    refuse_uncountable,
+)
 from bayesgrove.likelihoods.counts import beta_log_gradient, beta_log_marginal, log_choose, merge_sums
 
 HYPER = (("a", 1e-2, 1e3), ("b", 1e-2, 1e3))
@@ -146,3 +159,59 @@ def hyper(prior):
 def with_hyper(prior, factors):
     """Scale both arrays."""
     return prior._replace(a=prior.a * factors[0], b=prior.b * factors[1])
+
+
+@dataclass(frozen=True)
+class Binomial(Likelihood):
+    """Columns of numbers of successes, each with its own probability of success in a cluster.
+
+    Parameters
+    ----------
+    n_trials : int, one per column, or None
+        Trials behind each cell. None takes the column's maximum, with a warning.
+    a, b : number, one per column, None or "auto"
+        Weights of success and failure: the probability is Beta(a, b). Default 0.5.
+
+    Examples
+    --------
+    >>> from bayesgrove.likelihoods import log_marginal
+    >>> round(log_marginal(Binomial(n_trials=4, a=1, b=1), [[3]]), 6)  # the logarithm of 1/5
+    -1.609438
+    """
+
+    learnable: ClassVar[tuple[str, ...]] = ("a", "b")
+
+    n_trials: Any = None
+    a: Any = None
+    b: Any = None
+
+    def check_cells(self, table: Table) -> None:
+        """Cells are whole numbers from 0 to n_trials, or missing."""
+        refuse_uncountable(table, "binomial cells")
+        if is_given(self.n_trials):
+            limit = per_column_integers("n_trials", self.n_trials, np.ones(table.n_columns))
+            rule = f"a binomial cell must be at most n_trials = {self.n_trials}"
+            refuse_cells(table, table.values > limit, rule, "Declare a larger n_trials.")
+
+    def prior(self, values: np.ndarray, encoding: Encoding, table: Table) -> BinomialPrior:
+        """Jeffreys' weights and the columns' maxima where nothing is given."""
+        default = np.full(values.shape[1], 0.5)
+        largest = np.ones(values.shape[1])
+        if not is_given(self.n_trials):
+            largest = np.maximum(np.max(values, axis=0, initial=1.0, where=~np.isnan(values)), 1.0)
+            warnings.warn(
+                f"n_trials of {', '.join(map(repr, table.names))} taken from the largest cells. "
+                "Declare it: Binomial(n_trials=...).",
+                UserWarning,
+                stacklevel=3,
+            )
+        return BinomialPrior(
+            per_column_integers("n_trials", self.n_trials, largest),
+            per_column_numbers("a", self.a, default),
+            per_column_numbers("b", self.b, default),
+        )
+
+    def described_by(self, prior: BinomialPrior, encoding: Encoding) -> "Binomial":
+        """The prior's weights and trials."""
+        n_trials = plain(prior.n_trials.astype(np.int64))
+        return replace(self, n_trials=n_trials, a=plain(prior.a), b=plain(prior.b))

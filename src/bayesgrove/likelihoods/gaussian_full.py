@@ -12,12 +12,23 @@ Rows are complete or missing as a whole (first cell NaN).
 """
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from bayesgrove.core.errors import InvalidLikelihoodError
 from bayesgrove.core.jit import kernel
+from bayesgrove.core.table import Table
 from bayesgrove.likelihoods import contract
+from bayesgrove.likelihoods.base import (
+    ContinuousLikelihood,
+    Encoding,
+    column_moments,
+    is_given,
+    per_column_numbers,
+    refuse_cells,
+)
 from bayesgrove.stats.special import LOG_PI, digamma, log_multivariate_gamma
 
 
@@ -63,7 +74,7 @@ def solve_lower(factor, vector):
 
 @kernel
 def difference(a, start, b):
-    """a[start:] - b as far as b goes; loops compile four times faster than array expressions."""
+    """a[start:] - b as far as b goes."""
     out = np.empty(b.size)
     for i in range(b.size):
         out[i] = a[start + i] - b[i]
@@ -286,3 +297,88 @@ def with_hyper(prior, factors):
         dof=float(prior.dof * factors[1]),
         scale=prior.scale * factors[2],
     )
+
+
+@dataclass(frozen=True)
+class GaussianFull(ContinuousLikelihood):
+    """Gaussian rows, each cluster with its own mean and full covariance.
+
+    Parameters
+    ----------
+    mean : number, one per column, None or "auto"
+        Centre of the clusters' means. Default the columns' means.
+    strength : number, None or "auto"
+        The cluster's mean is Normal(mean, covariance / strength). Default 0.1.
+    dof, scale : number and (d, d) matrix (or the number on its diagonal), None or "auto"
+        The covariance is InverseWishart(dof, scale). Default d + 2, and a quarter of the columns' variances,
+        so that a quarter of them is expected within a cluster.
+
+    Examples
+    --------
+    >>> from bayesgrove.likelihoods import log_marginal
+    >>> likelihood = GaussianFull(mean=0, strength=1, dof=3, scale=[[1, 0], [0, 1]])
+    >>> round(log_marginal(likelihood, [[0.0, 0.0]]), 6)  # the logarithm of 1 / (2 pi)
+    -1.837877
+    """
+
+    per_column: ClassVar[bool] = False
+    learnable: ClassVar[tuple[str, ...]] = ("strength", "dof", "scale")
+
+    mean: Any = None
+    strength: Any = None
+    dof: Any = None
+    scale: Any = None
+
+    def check_cells(self, table: Table) -> None:
+        """Rows are complete or missing as a whole."""
+        missing = np.isnan(table.values)
+        partly = missing & ~missing.all(axis=1, keepdims=True)
+        remedy = "Drop or fill such rows, or use GaussianDiagonal, which takes missing cells."
+        refuse_cells(table, partly, "a row of GaussianFull must be complete", remedy)
+
+    def prior(self, values: np.ndarray, encoding: Encoding, table: Table) -> GaussianFullPrior:
+        """Moments of the columns where nothing is given."""
+        mean, variance = column_moments(values)
+        dof = float(per_column_numbers("dof", self.dof, np.array(mean.size + 2.0)))
+        if dof <= mean.size - 1:
+            raise InvalidLikelihoodError(
+                f"dof must be greater than the number of columns - 1 = {mean.size - 1}, got {dof}."
+            )
+        return GaussianFullPrior(
+            per_column_numbers("mean", self.mean, mean, positive=False, encode=encoding.apply),
+            float(per_column_numbers("strength", self.strength, np.array(0.1))),
+            dof,
+            scale_matrix(self.scale, np.diag(variance / 4), encoding),
+        )
+
+    def described_by(self, prior: GaussianFullPrior, encoding: Encoding) -> "GaussianFull":
+        """The prior's numbers in the table's units."""
+        scale = np.ldexp(prior.scale, encoding.exponent + encoding.exponent[:, None])
+        mean = tuple(encoding.undo(prior.mean).tolist())
+        return GaussianFull(mean, prior.strength, prior.dof, scale)
+
+
+def scale_matrix(given: Any, default: np.ndarray, encoding: Encoding) -> np.ndarray:
+    """The scale in encoded units: a symmetric positive definite matrix, or an error."""
+    if not is_given(given):
+        return default
+    matrix = np.array(given, float)
+    if matrix.ndim == 0:
+        matrix = matrix * np.eye(len(default))
+    if matrix.shape != default.shape or not np.array_equal(matrix, matrix.T):
+        raise InvalidLikelihoodError(
+            f"scale must be a number or a symmetric matrix of shape {default.shape}, got {given!r}.",
+            parameter="scale",
+        )
+    with np.errstate(all="ignore"):
+        encoded = np.ldexp(matrix, -(encoding.exponent + encoding.exponent[:, None]))
+    try:
+        definite = bool(np.all(np.isfinite(np.linalg.cholesky(encoded))))
+    except np.linalg.LinAlgError:
+        definite = False
+    if not definite:
+        raise InvalidLikelihoodError(
+            f"scale must be positive definite, got {given!r}. Add a positive number to its diagonal.",
+            parameter="scale",
+        )
+    return np.ascontiguousarray(encoded)

@@ -8,12 +8,21 @@ log marginal = -n log(2 pi variance) / 2 - SS / (2 variance) + (log variance - l
 """
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from bayesgrove.core.jit import kernel
+from bayesgrove.core.table import Table
 from bayesgrove.likelihoods import contract
+from bayesgrove.likelihoods.base import (
+    ContinuousLikelihood,
+    Encoding,
+    column_moments,
+    per_column_numbers,
+    plain,
+)
 from bayesgrove.likelihoods.moments import COUNT, MEAN, SPREAD, WIDTH, add_cell, merge_cells, remove_cell
 from bayesgrove.stats.special import LOG_2PI
 
@@ -171,3 +180,46 @@ def with_hyper(prior, factors):
     return prior._replace(
         variance=prior.variance * factors[0], prior_variance=prior.prior_variance * factors[1]
     )
+
+
+@dataclass(frozen=True)
+class GaussianKnownVariance(ContinuousLikelihood):
+    """Gaussian columns whose variance is the same in all clusters; each cluster has its own mean.
+
+    Parameters
+    ----------
+    variance : number, one per column, None or "auto"
+        Variance within a cluster. Default a quarter of the column's variance.
+    prior_mean, prior_variance : number, one per column, None or "auto"
+        Mean and variance of the clusters' means. Default those of the column.
+
+    Examples
+    --------
+    >>> from bayesgrove.likelihoods import log_marginal
+    >>> likelihood = GaussianKnownVariance(variance=0.5, prior_mean=0, prior_variance=0.5)
+    >>> round(log_marginal(likelihood, [[0.0]]), 6)  # the standard normal density at 0
+    -0.918939
+    """
+
+    learnable: ClassVar[tuple[str, ...]] = ("variance", "prior_variance")
+
+    variance: Any = None
+    prior_mean: Any = None
+    prior_variance: Any = None
+
+    def prior(self, values: np.ndarray, encoding: Encoding, table: Table) -> GaussianKnownVariancePrior:
+        """Moments of the columns where nothing is given."""
+        mean, variance = column_moments(values)
+        return GaussianKnownVariancePrior(
+            per_column_numbers("variance", self.variance, variance / 4, encode=encoding.shrink),
+            per_column_numbers("prior_mean", self.prior_mean, mean, positive=False, encode=encoding.apply),
+            per_column_numbers("prior_variance", self.prior_variance, variance, encode=encoding.shrink),
+        )
+
+    def described_by(self, prior: GaussianKnownVariancePrior, encoding: Encoding) -> "GaussianKnownVariance":
+        """The prior's numbers in the table's units."""
+        return GaussianKnownVariance(
+            variance=plain(encoding.grow(prior.variance)),
+            prior_mean=plain(encoding.undo(prior.prior_mean)),
+            prior_variance=plain(encoding.grow(prior.prior_variance)),
+        )

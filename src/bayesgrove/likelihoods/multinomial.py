@@ -6,12 +6,22 @@ whole.
 """
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from bayesgrove.core.jit import kernel
+from bayesgrove.core.table import Table
 from bayesgrove.likelihoods import contract
+from bayesgrove.likelihoods.base import (
+    Encoding,
+    Likelihood,
+    per_column_numbers,
+    plain,
+    refuse_cells,
+    refuse_uncountable,
+)
 from bayesgrove.likelihoods.counts import (
     dirichlet_log_gradient,
     dirichlet_log_marginal,
@@ -136,3 +146,41 @@ def hyper(prior):
 def with_hyper(prior, factors):
     """Scale the weights."""
     return MultinomialPrior(prior.pseudo_count * factors[0])
+
+
+@dataclass(frozen=True)
+class Multinomial(Likelihood):
+    """Documents: each row counts the words of one document, the words' probabilities are the cluster's.
+
+    Parameters
+    ----------
+    pseudo_count : number, one per word, None or "auto"
+        Dirichlet weight of each word. Default 0.5.
+
+    Examples
+    --------
+    >>> from bayesgrove.likelihoods import log_marginal
+    >>> round(log_marginal(Multinomial(pseudo_count=1), [[1, 1, 0]]), 6)  # the logarithm of 1/6
+    -1.791759
+    """
+
+    per_column: ClassVar[bool] = False
+    learnable: ClassVar[tuple[str, ...]] = ("pseudo_count",)
+
+    pseudo_count: Any = None
+
+    def check_cells(self, table: Table) -> None:
+        """Cells are whole numbers; a document is complete or missing as a whole."""
+        refuse_uncountable(table, "word counts")
+        missing = np.isnan(table.values)
+        partly = missing & ~missing.all(axis=1, keepdims=True)
+        refuse_cells(table, partly, "a document must be complete", "Put 0 where a word does not occur.")
+
+    def prior(self, values: np.ndarray, encoding: Encoding, table: Table) -> MultinomialPrior:
+        """Jeffreys' weights where none are given."""
+        default = np.full(values.shape[1], 0.5)
+        return MultinomialPrior(per_column_numbers("pseudo_count", self.pseudo_count, default))
+
+    def described_by(self, prior: MultinomialPrior, encoding: Encoding) -> "Multinomial":
+        """The prior's weights."""
+        return replace(self, pseudo_count=plain(prior.pseudo_count))

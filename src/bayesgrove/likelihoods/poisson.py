@@ -6,12 +6,22 @@ column: log marginal = lgamma(shape + sum) - lgamma(shape) + shape log(rate) - (
 """
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from bayesgrove.core.jit import kernel
+from bayesgrove.core.table import Table
 from bayesgrove.likelihoods import contract
+from bayesgrove.likelihoods.base import (
+    Encoding,
+    Likelihood,
+    column_moments,
+    per_column_numbers,
+    plain,
+    refuse_uncountable,
+)
 from bayesgrove.likelihoods.counts import digamma_rise, merge_sums
 from bayesgrove.stats.special import log_rising
 
@@ -165,3 +175,40 @@ def hyper(prior):
 def with_hyper(prior, factors):
     """Scale both arrays."""
     return PoissonPrior(prior.shape * factors[0], prior.rate * factors[1])
+
+
+@dataclass(frozen=True)
+class Poisson(Likelihood):
+    """Columns of counts, each with its own mean in a cluster.
+
+    Parameters
+    ----------
+    shape, rate : number, one per column, None or "auto"
+        The mean is Gamma(shape, rate). Default shape 1 and rate 1 / (column mean).
+
+    Examples
+    --------
+    >>> from bayesgrove.likelihoods import log_marginal
+    >>> round(log_marginal(Poisson(shape=1, rate=1), [[0]]), 6)  # the logarithm of 1/2
+    -0.693147
+    """
+
+    learnable: ClassVar[tuple[str, ...]] = ("shape", "rate")
+
+    shape: Any = None
+    rate: Any = None
+
+    def check_cells(self, table: Table) -> None:
+        """Cells are whole numbers of at least 0, or missing."""
+        refuse_uncountable(table, "Poisson counts")
+
+    def prior(self, values: np.ndarray, encoding: Encoding, table: Table) -> PoissonPrior:
+        """An exponential prior around the column's mean; around 1 where that is 0 or unknown."""
+        mean, _ = column_moments(values)
+        mean[mean == 0] = 1.0
+        shape = per_column_numbers("shape", self.shape, np.ones(mean.size))
+        return PoissonPrior(shape, per_column_numbers("rate", self.rate, 1.0 / mean))
+
+    def described_by(self, prior: PoissonPrior, encoding: Encoding) -> "Poisson":
+        """The prior's numbers."""
+        return replace(self, shape=plain(prior.shape), rate=plain(prior.rate))
