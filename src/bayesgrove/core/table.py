@@ -62,7 +62,7 @@ def table_from_array(values: Any, names: Sequence[str] | None = None) -> Table:
     >>> table_from_array([[1.0, 2.0], [3.0, float("nan")]]).kinds
     ('float', 'float')
     """
-    array = np.asarray(values)
+    array = np.asarray(values.toarray() if hasattr(values, "toarray") else values)  # sparse is welcome
     if array.ndim != 2:
         raise InvalidTableError(
             f"a table has rows and columns, got an array of {array.ndim} dimension(s). "
@@ -70,4 +70,76 @@ def table_from_array(values: Any, names: Sequence[str] | None = None) -> Table:
         )
     kind = {"b": "bool", "i": "integer", "u": "integer"}.get(array.dtype.kind, "float")
     names = tuple(names) if names is not None else tuple(f"x{j}" for j in range(array.shape[1]))
-    return Table(np.ascontiguousarray(array, dtype=np.float64), names, (kind,) * array.shape[1])
+    if len(names) != array.shape[1]:
+        raise InvalidTableError(f"a table needs one name per column, got {len(names)} for {array.shape[1]}.")
+    return Table(as_numbers(array), names, (kind,) * array.shape[1])
+
+
+def as_numbers(array: np.ndarray) -> np.ndarray:
+    """The array as C-contiguous float64, or an error that says what it holds."""
+    if array.dtype.kind not in "biufO":
+        raise InvalidTableError(
+            f"a table holds numbers, got an array of {array.dtype}. Code them as numbers."
+        )
+    try:
+        return np.ascontiguousarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidTableError(f"a table holds numbers: {error}. Code them as numbers.") from None
+
+
+def align(table: Table, names: Sequence[str], categories: Mapping[int, tuple[Any, ...]]) -> Table:
+    """A table of new rows in the terms of the training table.
+
+    Parameters
+    ----------
+    table : Table
+        New rows.
+    names : sequence of str
+        The training table's column names; the new table must have the same, in the same order.
+    categories : mapping
+        The training table's category labels. Labels are recoded to its codes; labels it did not know get
+        the code len(labels), and the first of them is named there for error messages.
+    """
+    check_names(table.names, tuple(names))
+    values, labels = table.values.copy(), {}
+    for j, name in enumerate(table.names):
+        if (j in categories) != (j in table.categories) and not np.isnan(values[:, j]).all():
+            now, then = ("numbers", "labels") if j in categories else ("labels", "numbers")
+            raise InvalidTableError(
+                f"column {name!r} held {then} in training and holds {now} now. Convert it.", column=j
+            )
+        if j in categories:
+            values[:, j], labels[j] = recode(values[:, j], table.categories.get(j, ()), categories[j])
+    return Table(values, table.names, table.kinds, labels)
+
+
+def check_names(names: tuple[str, ...], expected: tuple[str, ...]) -> None:
+    """Refuse other column names than the expected ones, saying which are missing and which too many."""
+    if names == expected:
+        return
+    missing = [name for name in expected if name not in names]
+    unexpected = [name for name in names if name not in expected]
+    if missing or unexpected:
+        raise InvalidTableError(
+            f"columns must be those of training; missing: {missing}, unexpected: {unexpected}.",
+            missing=missing,
+            unexpected=unexpected,
+        )
+    raise InvalidTableError(
+        f"columns must be in the order of training, got {list(names)}. Reorder them: {list(expected)}."
+    )
+
+
+def recode(
+    codes: np.ndarray, labels: tuple[Any, ...], known: tuple[Any, ...]
+) -> tuple[np.ndarray, tuple[Any, ...]]:
+    """Codes into `labels` as codes into `known`, and `known` with the first unknown label that occurs."""
+    code_of = {label: code for code, label in enumerate(known)}
+    new_codes = np.array([code_of.get(label, len(known)) for label in labels] or [0], float)
+    seen = ~np.isnan(codes)
+    out = codes.copy()
+    out[seen] = new_codes[codes[seen].astype(np.int64)]
+    strange = np.flatnonzero(seen & (out == len(known)))
+    if strange.size:
+        return out, (*known, labels[int(codes[strange[0]])])
+    return out, known

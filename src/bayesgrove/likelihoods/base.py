@@ -1,42 +1,60 @@
 """The public side of a likelihood: numbers a user gives, bound to a table to become a prior.
 
-A parameter is a number (kept as it is), an array with one number per column, None (a sensible number from the data,
-then fixed) or "auto" (the same number as a start, then learned by the model).
+A parameter is a number (kept as it is), an array with one number per column, None (a sensible number from
+the data, then fixed) or "auto" (the same number as a start, then learned by the model).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesgrove.core.errors import InvalidLikelihoodError
+from bayesgrove.core.errors import InvalidLikelihoodError, InvalidTableError
 from bayesgrove.core.table import Table
 
 LEARN = "auto"
 LOG_2 = float(np.log(2.0))
+LARGEST_EXPONENT = 505
+"""Columns spread over 2**-505 .. 2**505 (1e-152 .. 1e152): their variances are still numbers."""
 
 
 class Encoding(NamedTuple):
     """How raw columns become the numbers that kernels see: (x - shift) * 2**-exponent.
 
-    Powers of two lose nothing, so data scaled by 1e-150 or 1e150 give the same partition; the change of measure
-    is added back to every log density.
+    Powers of two lose nothing, so data scaled by 1e-150 or 1e150 give the same partition; the change of
+    measure is added back to every log density.
     """
 
     shift: np.ndarray
     exponent: np.ndarray
 
     def apply(self, values: np.ndarray) -> np.ndarray:
-        """Encoded copy of raw values (NaN stays NaN)."""
-        return np.ldexp(values, -self.exponent) - np.ldexp(self.shift, -self.exponent)
+        """Encoded copy of raw values (NaN stays NaN, what is too far away becomes infinite)."""
+        with np.errstate(all="ignore"):
+            return np.ldexp(values, -self.exponent) - np.ldexp(self.shift, -self.exponent)
 
     def undo(self, encoded: np.ndarray) -> np.ndarray:
         """Raw values of encoded ones."""
         return np.ldexp(encoded, self.exponent) + self.shift
 
+    def shrink(self, variances: np.ndarray) -> np.ndarray:
+        """Raw variances in encoded units."""
+        with np.errstate(all="ignore"):
+            return np.ldexp(variances, -2 * self.exponent)
+
+    def grow(self, variances: np.ndarray) -> np.ndarray:
+        """Encoded variances in raw units."""
+        with np.errstate(all="ignore"):
+            return np.ldexp(variances, 2 * self.exponent)
+
     def log_measure(self, values: np.ndarray) -> np.ndarray:
-        """What to add to a row's encoded log density to get the raw one: -exponent log 2 per observed cell."""
+        """What to add to a row's encoded log density: -exponent log 2 per observed cell."""
         return ~np.isnan(values) @ (-LOG_2 * self.exponent)
+
+    def column(self, j: int) -> "Encoding":
+        """The encoding of column `j` alone."""
+        return Encoding(self.shift[j : j + 1], self.exponent[j : j + 1])
 
 
 @dataclass(frozen=True)
@@ -45,10 +63,31 @@ class Likelihood:
 
     per_column: ClassVar[bool] = True
     """Whether columns are independent given the cluster, so that it can stand in `Columns`."""
+    learnable: ClassVar[tuple[str, ...]] = ()
+    """Parameters that a model can learn, named as in `contract.hyper`."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            object.__setattr__(self, field.name, frozen(getattr(self, field.name)))
+
+    @classmethod
+    def learned(cls) -> "Likelihood":
+        """This family with all that can be learned marked "auto"."""
+        return cls(**dict.fromkeys(cls.learnable, LEARN))
 
     def check(self, table: Table) -> None:
         """Refuse a table this likelihood cannot describe, naming row, column and value."""
-        raise NotImplementedError
+        if table.n_columns == 0:
+            raise InvalidTableError("a table needs at least one column, got none.")
+        refuse_cells(table, np.isinf(table.values), "cells must be finite", "Use NaN for a missing cell.")
+        self.check_cells(table)
+
+    def check_cells(self, table: Table) -> None:
+        """Refuse cells this family cannot describe; any finite number will do unless overridden."""
+
+    def cells(self, table: Table) -> np.ndarray:
+        """The table's values as this family counts them."""
+        return table.values
 
     def encoding(self, table: Table) -> Encoding:
         """Discrete families keep their codes and counts; continuous ones override this."""
@@ -63,25 +102,147 @@ class Likelihood:
         raise NotImplementedError
 
     def free(self) -> tuple[str, ...]:
-        """Names of the parameters to be learned."""
-        return tuple(f.name for f in fields(self) if isinstance(getattr(self, f.name), str) and getattr(self, f.name) == LEARN)
+        """Names of the parameters marked "auto" that can be learned."""
+        return tuple(name for name in self.learnable if getattr(self, name) == LEARN)
 
     def not_given(self) -> tuple[str, ...]:
-        """Names of the parameters that are not numbers."""
-        return tuple(f.name for f in fields(self) if getattr(self, f.name) is None) + self.free()
+        """Names of the parameters that can be learned and are not numbers."""
+        return tuple(name for name in self.learnable if not is_given(getattr(self, name)))
 
 
-def per_column_numbers(name: str, given: Any, default: np.ndarray, *, positive: bool) -> np.ndarray:
-    """A parameter as one float per column: the user's number, or the default where none was given."""
-    if given is None or (isinstance(given, str) and given == LEARN):
+@dataclass(frozen=True)
+class ContinuousLikelihood(Likelihood):
+    """Base of the Gaussian families: columns are centred and scaled before any kernel sees them."""
+
+    def encoding(self, table: Table) -> Encoding:
+        """The lower median becomes 0 and the farthest cell lands in [0.5, 1) from it."""
+        shift = np.zeros(table.n_columns)
+        exponent = np.zeros(table.n_columns, np.int64)
+        for j in range(table.n_columns):
+            cells = table.values[~np.isnan(table.values[:, j]), j]
+            if cells.size:
+                middle = (cells.size - 1) // 2
+                shift[j] = np.partition(cells, middle)[middle]
+                exponent[j] = spread_exponent(cells, shift[j])
+            if abs(exponent[j]) > LARGEST_EXPONENT:
+                raise InvalidTableError(
+                    f"columns must spread over 1e-152 to 1e152, column {table.names[j]!r} spreads over "
+                    f"2**{exponent[j]}. Change its unit.",
+                    column=j,
+                )
+        return Encoding(shift, exponent)
+
+
+def spread_exponent(cells: np.ndarray, centre: float) -> int:
+    """The e with max |cells - centre| * 2**-e in [0.5, 1); of a constant column, that of its size."""
+    with np.errstate(all="ignore"):
+        size = int(np.frexp(np.max(np.abs(cells)))[1])
+        gap = np.max(np.abs(np.ldexp(cells, -size) - np.ldexp(centre, -size)))
+    if gap == 0.0:
+        return int(np.clip(size, -LARGEST_EXPONENT, LARGEST_EXPONENT))
+    return size + int(np.frexp(gap)[1])
+
+
+def column_moments(encoded: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of each column's observed cells.
+
+    A column without cells has mean 0; one without spread has variance 1, the encoded unit.
+    """
+    seen = ~np.isnan(encoded)
+    n = np.maximum(seen.sum(axis=0), 1)
+    mean = np.sum(encoded, axis=0, where=seen) / n
+    variance = np.sum((encoded - mean) ** 2, axis=0, where=seen) / n
+    return mean, np.where(variance > 0, variance, 1.0)
+
+
+def is_given(value: Any) -> bool:
+    """Whether a parameter is a number or an array of them."""
+    return value is not None and not (isinstance(value, str) and value == LEARN)
+
+
+def frozen(value: Any) -> Any:
+    """Arrays and lists as tuples, so that likelihoods compare and print like the numbers they hold."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return tuple(frozen(item) for item in value)
+    return value
+
+
+def plain(numbers: np.ndarray) -> Any:
+    """One number where all columns agree, else a tuple with one per column."""
+    listed = numbers.tolist()
+    return listed[0] if len(set(listed)) == 1 else tuple(listed)
+
+
+def per_column_numbers(
+    name: str,
+    given: Any,
+    default: np.ndarray,
+    *,
+    positive: bool = True,
+    encode: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> np.ndarray:
+    """A parameter as one float per column in encoded units: the user's number, or the default."""
+    if not is_given(given):
         return np.asarray(default, float).copy()
     try:
         numbers = np.broadcast_to(np.asarray(given, float), default.shape).copy()
     except (TypeError, ValueError):
         raise InvalidLikelihoodError(
-            f"{name} must be a number, one number per column ({default.size}), None or 'auto', got {given!r}."
+            f"{name} must be a number, one per column ({default.size}), None or 'auto', got {given!r}.",
+            parameter=name,
         ) from None
+    check_numbers(name, numbers, given, positive=positive)
+    if encode is None:
+        return numbers
+    encoded = encode(numbers)
+    if not np.all(np.isfinite(encoded)) or (positive and not np.all(encoded > 0)):
+        raise InvalidLikelihoodError(
+            f"{name} is too far from the scale of the data, got {given!r}. Give it in the data's unit.",
+            parameter=name,
+        )
+    return encoded
+
+
+def check_numbers(name: str, numbers: np.ndarray, given: Any, *, positive: bool) -> None:
+    """Refuse infinite numbers and, where it matters, zero and negative ones."""
     if not np.all(np.isfinite(numbers)) or (positive and not np.all(numbers > 0)):
         rule = "positive and finite" if positive else "finite"
         raise InvalidLikelihoodError(f"{name} must be {rule}, got {given!r}.", parameter=name)
+
+
+def per_column_integers(name: str, given: Any, default: np.ndarray) -> np.ndarray:
+    """A parameter that must be a whole number of at least 1 in each column."""
+    numbers = per_column_numbers(name, given, default)
+    if np.any(numbers != np.floor(numbers)):
+        raise InvalidLikelihoodError(f"{name} must be a whole number, got {given!r}.", parameter=name)
     return numbers
+
+
+def refuse_cells(table: Table, bad: np.ndarray, rule: str, remedy: str) -> None:
+    """Raise for the first bad cell, naming its row, column and value."""
+    if not bad.any():
+        return
+    row, column = (int(place) for place in np.argwhere(bad)[0])
+    value = label_of(table, column, table.values[row, column])
+    raise InvalidTableError(
+        f"{rule}; row {row}, column {table.names[column]!r} holds {value!r}. {remedy}",
+        row=row,
+        column=column,
+        value=value,
+    )
+
+
+def label_of(table: Table, column: int, value: float) -> Any:
+    """The label behind a category's code, where there is one; else the number itself."""
+    labels = table.categories.get(column, ())
+    if value == np.floor(value) and 0 <= value < len(labels):
+        return labels[int(value)]
+    return float(value)
+
+
+def refuse_uncountable(table: Table, what: str) -> None:
+    """Refuse cells that are not whole numbers of at least 0."""
+    bad = (table.values < 0) | (table.values != np.floor(table.values)) & ~np.isnan(table.values)
+    refuse_cells(table, bad, f"{what} must be whole numbers of at least 0", "Use a Gaussian likelihood.")

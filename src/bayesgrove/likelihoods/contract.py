@@ -1,8 +1,8 @@
 """What every likelihood can do: generic functions on the type of its prior.
 
-A prior is a NamedTuple of arrays. A cluster is one flat float64 `row` of sufficient statistics; a row of zeros is
-the empty cluster for every family. Means and spreads are kept centred. A NaN in `x` is a missing cell and is not
-counted. All functions compile and also run as plain Python.
+A prior is a NamedTuple of arrays. A cluster is one flat float64 `row` of sufficient statistics; a row of
+zeros is the empty cluster for every family. Means and spreads are kept centred. A NaN in `x` is a missing
+cell and is not counted. All functions compile and also run as plain Python.
 """
 
 from bayesgrove.core.generic import generic
@@ -55,12 +55,12 @@ def draw_params(prior, rng, row, out):
 
 @generic
 def draw_data(prior, rng, params, out):
-    """Draw one datum given a cluster's parameters."""
+    """Draw one datum given a cluster's parameters (a document keeps the length of the one in `out`)."""
 
 
 @generic
 def hyper(prior):
-    """Learnable multipliers: a tuple of (name, smallest, largest) with bounds as factors. Plain Python only."""
+    """Learnable multipliers: (name, smallest, largest) each, bounds as factors. Plain Python only."""
 
 
 @generic

@@ -1,7 +1,7 @@
 """Gaussian columns with unknown mean and variance under a normal-gamma prior, independent given the cluster.
 
-Per column, precision ~ Gamma(shape, rate), mean ~ Normal(mean, 1 / (strength * precision)). With n cells of mean m
-and sum of squared deviations SS: strength_n = strength + n, shape_n = shape + n / 2,
+Per column, precision ~ Gamma(shape, rate), mean ~ Normal(mean, 1 / (strength * precision)). With n cells
+of mean m and sum of squared deviations SS: strength_n = strength + n, shape_n = shape + n / 2,
 rate_n = rate + SS / 2 + strength n (m - mean)^2 / (2 strength_n), and
 
 log marginal = lgamma(shape_n) - lgamma(shape) + shape log(rate) - shape_n log(rate_n)
@@ -9,14 +9,25 @@ log marginal = lgamma(shape_n) - lgamma(shape) + shape log(rate) - shape_n log(r
 """
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from bayesgrove.core.jit import kernel
+from bayesgrove.core.table import Table
 from bayesgrove.likelihoods import contract
+from bayesgrove.likelihoods.base import (
+    ContinuousLikelihood,
+    Encoding,
+    column_moments,
+    per_column_numbers,
+    plain,
+)
 from bayesgrove.likelihoods.moments import COUNT, MEAN, SPREAD, WIDTH, add_cell, merge_cells, remove_cell
 from bayesgrove.stats.special import LOG_2PI, digamma
+
+HYPER = (("strength", 1e-3, 1e3), ("shape", 0.25, 16.0), ("rate", 1e-4, 1e2))
 
 
 class GaussianDiagonalPrior(NamedTuple):
@@ -207,7 +218,7 @@ def draw_data(prior, rng, params, out):
 @contract.hyper.register(GaussianDiagonalPrior)
 def hyper(prior):
     """Strength, shape and rate each get one factor shared by all columns."""
-    return (("strength", 1e-3, 1e3), ("shape", 0.25, 16.0), ("rate", 1e-4, 1e2))
+    return HYPER
 
 
 @contract.with_hyper.register(GaussianDiagonalPrior)
@@ -216,3 +227,49 @@ def with_hyper(prior, factors):
     return prior._replace(
         strength=prior.strength * factors[0], shape=prior.shape * factors[1], rate=prior.rate * factors[2]
     )
+
+
+@dataclass(frozen=True)
+class GaussianDiagonal(ContinuousLikelihood):
+    """Gaussian columns, each with its own mean and variance in a cluster.
+
+    Parameters
+    ----------
+    mean, strength : number, one per column, None or "auto"
+        The cluster's mean is Normal(mean, variance / strength). Default the column's mean, and 0.1.
+    shape, rate : number, one per column, None or "auto"
+        1 / variance is Gamma(shape, rate). Default 2, and a quarter of the column's variance.
+
+    Examples
+    --------
+    >>> from bayesgrove.likelihoods import log_marginal
+    >>> likelihood = GaussianDiagonal(mean=0, strength=1, shape=2, rate=1)
+    >>> round(log_marginal(likelihood, [[0.5], [-0.5]]), 6)
+    -2.363467
+    """
+
+    learnable: ClassVar[tuple[str, ...]] = ("strength", "shape", "rate")
+
+    mean: Any = None
+    strength: Any = None
+    shape: Any = None
+    rate: Any = None
+
+    def prior(self, values: np.ndarray, encoding: Encoding, table: Table) -> GaussianDiagonalPrior:
+        """Moments of the columns where nothing is given."""
+        mean, variance = column_moments(values)
+        return GaussianDiagonalPrior(
+            per_column_numbers("mean", self.mean, mean, positive=False, encode=encoding.apply),
+            per_column_numbers("strength", self.strength, np.full(mean.size, 0.1)),
+            per_column_numbers("shape", self.shape, np.full(mean.size, 2.0)),
+            per_column_numbers("rate", self.rate, variance / 4, encode=encoding.shrink),
+        )
+
+    def described_by(self, prior: GaussianDiagonalPrior, encoding: Encoding) -> "GaussianDiagonal":
+        """The prior's numbers in the table's units."""
+        return GaussianDiagonal(
+            mean=plain(encoding.undo(prior.mean)),
+            strength=plain(prior.strength),
+            shape=plain(prior.shape),
+            rate=plain(encoding.grow(prior.rate)),
+        )

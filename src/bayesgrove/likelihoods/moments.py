@@ -33,6 +33,9 @@ def remove_cell(row, at, x):
         return
     delta = x - row[at + MEAN]
     row[at + MEAN] -= delta / row[at + COUNT]
+    if row[at + COUNT] == 1.0:  # one cell has no spread: forget the rounding of all that came and went
+        row[at + SPREAD] = 0.0
+        return
     row[at + SPREAD] = max(0.0, row[at + SPREAD] - delta * (x - row[at + MEAN]))
 
 

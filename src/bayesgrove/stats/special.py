@@ -55,6 +55,25 @@ def log_beta(a, b):
 
 
 @kernel
+def stirling_rest(x):
+    """What Stirling's formula leaves out of lgamma(x), for x >= 50 (error < 1e-15)."""
+    r = 1.0 / (x * x)
+    return (1 / 12 - r * (1 / 360 - r / 1260)) / x
+
+
+@kernel
+def log_rising(x, count):
+    """lgamma(x + count) - lgamma(x), also where both are huge and their difference is small."""
+    if count == 0.0:
+        return 0.0
+    if x < 50.0:
+        return math.lgamma(x + count) - math.lgamma(x)
+    top = x + count
+    rest = stirling_rest(top) - stirling_rest(x)
+    return (x - 0.5) * math.log1p(count / x) + count * (math.log(top) - 1.0) + rest
+
+
+@kernel
 def log_gamma_table(start, size):
     """lgamma(start + i) for i = 0 .. size - 1."""
     table = np.empty(size)

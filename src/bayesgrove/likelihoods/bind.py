@@ -1,0 +1,163 @@
+"""Bind a likelihood to a table: all numbers resolved, cells checked and encoded, ready for kernels."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesgrove.core.errors import InvalidLikelihoodError, InvalidSettingError, InvalidTableError
+from bayesgrove.core.jit import kernel
+from bayesgrove.core.table import Table, table_from_array
+from bayesgrove.likelihoods import contract
+from bayesgrove.likelihoods.base import LEARN, Encoding, Likelihood, refuse_cells
+from bayesgrove.likelihoods.defaults import choose_families, named_likelihood
+from bayesgrove.likelihoods.mixed import Columns
+
+FARTHEST = 1e150
+"""Encoded cells beyond this would overflow when squared."""
+
+
+class Bound(NamedTuple):
+    """A likelihood with all its numbers, and the table it was bound to as kernels see it.
+
+    Attributes
+    ----------
+    likelihood : Likelihood
+        All parameters as numbers, in the table's own units.
+    prior : NamedTuple
+        The same in encoded units, for the functions of `contract`.
+    encoding : Encoding
+        From the table's units to the encoded ones.
+    values : ndarray of shape (n_rows, n_columns)
+        Encoded cells, C-contiguous.
+    log_measure : float
+        What to add to the encoded log density of the whole table to get the raw one.
+    free : tuple of str
+        Names (as in `contract.hyper`) of what the model should learn.
+    """
+
+    likelihood: Likelihood
+    prior: Any
+    encoding: Encoding
+    values: np.ndarray
+    log_measure: float
+    free: tuple[str, ...]
+
+
+def as_table(data: Any) -> Table:
+    """A table from a table or anything like a 2-d array."""
+    return data if isinstance(data, Table) else table_from_array(data)
+
+
+def resolve(likelihood: Any, table: Table) -> Likelihood:
+    """A likelihood from a likelihood or its name; "auto" chooses by the columns and learns."""
+    if isinstance(likelihood, str) and likelihood == LEARN:
+        families = choose_families(table)
+        if len(set(families)) == 1:
+            return families[0].learned()
+        return Columns([family.learned() for family in families])
+    if isinstance(likelihood, str):
+        return named_likelihood(likelihood)
+    if isinstance(likelihood, Columns):
+        return likelihood.resolved(table)
+    if not isinstance(likelihood, Likelihood):
+        raise InvalidLikelihoodError(
+            f"likelihood must be a likelihood or the name of one, got {likelihood!r}. "
+            "See bayesgrove.likelihoods."
+        )
+    return likelihood
+
+
+def to_learn(likelihood: Likelihood, hyper: str) -> tuple[str, ...]:
+    """Names of the parameters the model should learn."""
+    if hyper == "auto":
+        return likelihood.free()
+    if hyper == "optimize":
+        return likelihood.not_given()
+    if hyper == "fixed":
+        return ()
+    raise InvalidSettingError(f"hyper must be 'auto', 'optimize' or 'fixed', got {hyper!r}.", hyper=hyper)
+
+
+def bind(likelihood: Any, table: Any, hyper: str = "auto") -> Bound:
+    """Fit a likelihood's open numbers to a table, and encode the table.
+
+    Parameters
+    ----------
+    likelihood : Likelihood or str
+        Or the name of one: "auto", "gaussian", "bernoulli", ....
+    table : Table or array of shape (n_rows, n_columns)
+        NaN is a missing cell.
+    hyper : {"auto", "optimize", "fixed"}
+        What a model should learn: what is marked "auto", all that is not given as a number, or nothing.
+
+    Examples
+    --------
+    >>> from bayesgrove.likelihoods import Poisson
+    >>> bound = bind(Poisson(shape=2), [[1], [3]], hyper="optimize")
+    >>> bound.likelihood, bound.free
+    (Poisson(shape=2.0, rate=0.5), ('rate',))
+    """
+    table = as_table(table)
+    if table.n_rows == 0 or table.n_columns == 0:
+        raise InvalidTableError(
+            f"a table needs at least one row and one column, got {table.n_rows} x {table.n_columns}."
+        )
+    likelihood = resolve(likelihood, table)
+    free = to_learn(likelihood, hyper)
+    likelihood.check(table)
+    cells = likelihood.cells(table)
+    encoding = likelihood.encoding(table)
+    values = np.ascontiguousarray(encoding.apply(cells))
+    prior = likelihood.prior(values, encoding, table)
+    log_measure = float(np.sum(encoding.log_measure(cells)))
+    return Bound(likelihood.described_by(prior, encoding), prior, encoding, values, log_measure, free)
+
+
+def encode(bound: Bound, table: Any) -> tuple[np.ndarray, np.ndarray]:
+    """New rows as kernels see them, and what to add to each row's encoded log density."""
+    table = as_table(table)
+    n_columns = bound.encoding.shift.size
+    if table.n_columns != n_columns:
+        raise InvalidTableError(
+            f"new rows must have {n_columns} columns as in training, got {table.n_columns}."
+        )
+    bound.likelihood.check(table)
+    cells = bound.likelihood.cells(table)
+    values = np.ascontiguousarray(bound.encoding.apply(cells))
+    rule = "a cell must lie within 1e150 times the training data's spread"
+    refuse_cells(table, np.abs(values) > FARTHEST, rule, "Check its unit.")
+    return values, bound.encoding.log_measure(cells)
+
+
+def relearned(bound: Bound, prior: Any) -> Bound:
+    """The same with a prior that was learned."""
+    return bound._replace(prior=prior, likelihood=bound.likelihood.described_by(prior, bound.encoding))
+
+
+@kernel
+def cluster_log_marginal(prior, values):
+    """Log marginal of all rows as one cluster."""
+    row = np.zeros(contract.n_stats(prior))
+    for i in range(values.shape[0]):
+        contract.add(prior, row, values[i])
+    return contract.log_marginal(prior, row)
+
+
+def log_marginal(likelihood: Any, X: Any) -> float:
+    """Log marginal likelihood of all rows of X as one cluster, parameters integrated out.
+
+    Parameters
+    ----------
+    likelihood : Likelihood or str
+        Numbers it leaves open are taken from X.
+    X : Table or array of shape (n_rows, n_columns)
+        NaN is a missing cell.
+
+    Examples
+    --------
+    >>> from bayesgrove.likelihoods import Bernoulli
+    >>> round(log_marginal(Bernoulli(a=1, b=1), [[1], [1]]), 6)  # the logarithm of 1/3
+    -1.098612
+    """
+    bound = bind(likelihood, X, hyper="fixed")
+    return float(cluster_log_marginal(bound.prior, bound.values)) + bound.log_measure

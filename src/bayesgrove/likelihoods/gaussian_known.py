@@ -1,0 +1,225 @@
+"""Gaussian columns with a known variance and a Gaussian prior on the mean, independent given the cluster.
+
+Per column, mean ~ Normal(prior_mean, prior_variance), x ~ Normal(mean, variance). With n cells of mean m
+and sum of squared deviations SS, and wide = variance + n prior_variance:
+
+log marginal = -n log(2 pi variance) / 2 - SS / (2 variance) + (log variance - log wide) / 2
+             - n (m - prior_mean)^2 / (2 wide).
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from bayesgrove.core.jit import kernel
+from bayesgrove.core.table import Table
+from bayesgrove.likelihoods import contract
+from bayesgrove.likelihoods.base import (
+    ContinuousLikelihood,
+    Encoding,
+    column_moments,
+    per_column_numbers,
+    plain,
+)
+from bayesgrove.likelihoods.moments import COUNT, MEAN, SPREAD, WIDTH, add_cell, merge_cells, remove_cell
+from bayesgrove.stats.special import LOG_2PI
+
+HYPER = (("variance", 1e-4, 1e2), ("prior_variance", 1e-2, 1e3))
+
+
+class GaussianKnownVariancePrior(NamedTuple):
+    """The variance within a cluster, and mean and variance of the clusters' means; one number per column."""
+
+    variance: np.ndarray
+    prior_mean: np.ndarray
+    prior_variance: np.ndarray
+
+
+@kernel
+def known_log_marginal(row, at, variance, prior_mean, prior_variance):
+    """Log marginal of the observed cells of one column."""
+    n = row[at + COUNT]
+    wide = variance + n * prior_variance
+    return (
+        -0.5 * n * (LOG_2PI + math.log(variance))
+        - 0.5 * row[at + SPREAD] / variance
+        - 0.5 * math.log1p(n * prior_variance / variance)
+        - 0.5 * n * (row[at + MEAN] - prior_mean) ** 2 / wide
+    )
+
+
+@kernel
+def known_posterior(row, at, variance, prior_mean, prior_variance):
+    """Mean and variance of the cluster's mean given its cells."""
+    n = row[at + COUNT]
+    wide = variance + n * prior_variance
+    mean = (variance * prior_mean + n * prior_variance * row[at + MEAN]) / wide
+    return mean, prior_variance * (variance / wide)
+
+
+@kernel
+def known_log_predictive(row, at, x, variance, prior_mean, prior_variance):
+    """Normal density around the posterior mean."""
+    mean, mean_variance = known_posterior(row, at, variance, prior_mean, prior_variance)
+    wide = variance + mean_variance
+    return -0.5 * (LOG_2PI + math.log(wide) + (x - mean) ** 2 / wide)
+
+
+@kernel
+def known_log_gradient(row, at, variance, prior_mean, prior_variance):
+    """Derivatives of the log marginal by log variance and log prior_variance."""
+    n = row[at + COUNT]
+    wide = variance + n * prior_variance
+    shrink = n * prior_variance / wide
+    pull = 0.5 * n * (row[at + MEAN] - prior_mean) ** 2 / wide
+    by_variance = -0.5 * n + 0.5 * row[at + SPREAD] / variance + 0.5 * shrink + pull * (variance / wide)
+    return by_variance, shrink * (pull - 0.5)
+
+
+@kernel
+def known_draw_mean(rng, row, at, variance, prior_mean, prior_variance):
+    """Draw the mean of one column from the posterior."""
+    mean, mean_variance = known_posterior(row, at, variance, prior_mean, prior_variance)
+    return mean + math.sqrt(mean_variance) * rng.normal(0.0, 1.0)
+
+
+@contract.n_stats.register(GaussianKnownVariancePrior)
+def n_stats(prior):
+    """Count, mean and spread of each column."""
+    return WIDTH * prior.variance.size
+
+
+@contract.add.register(GaussianKnownVariancePrior)
+def add(prior, row, x):
+    """Welford's update in each observed column."""
+    for j in range(x.size):
+        add_cell(row, WIDTH * j, x[j])
+
+
+@contract.remove.register(GaussianKnownVariancePrior)
+def remove(prior, row, x):
+    """Welford's update backwards."""
+    for j in range(x.size):
+        remove_cell(row, WIDTH * j, x[j])
+
+
+@contract.merge.register(GaussianKnownVariancePrior)
+def merge(prior, out, a, b):
+    """Chan, Golub and LeVeque's centred merge in each column."""
+    for j in range(prior.variance.size):
+        merge_cells(out, a, b, WIDTH * j)
+
+
+@contract.log_marginal.register(GaussianKnownVariancePrior)
+def log_marginal(prior, row):
+    """Sum over columns."""
+    total = 0.0
+    for j in range(prior.variance.size):
+        total += known_log_marginal(
+            row, WIDTH * j, prior.variance[j], prior.prior_mean[j], prior.prior_variance[j]
+        )
+    return total
+
+
+@contract.log_predictive.register(GaussianKnownVariancePrior)
+def log_predictive(prior, row, x):
+    """Sum of normal log densities over the observed columns."""
+    total = 0.0
+    for j in range(x.size):
+        if not math.isnan(x[j]):
+            total += known_log_predictive(
+                row, WIDTH * j, x[j], prior.variance[j], prior.prior_mean[j], prior.prior_variance[j]
+            )
+    return total
+
+
+@contract.log_gradient.register(GaussianKnownVariancePrior)
+def log_gradient(prior, row, out):
+    """By log variance and log prior_variance, summed over columns."""
+    for j in range(prior.variance.size):
+        by_variance, by_prior_variance = known_log_gradient(
+            row, WIDTH * j, prior.variance[j], prior.prior_mean[j], prior.prior_variance[j]
+        )
+        out[0] += by_variance
+        out[1] += by_prior_variance
+
+
+@contract.n_params.register(GaussianKnownVariancePrior)
+def n_params(prior):
+    """The mean of each column."""
+    return prior.variance.size
+
+
+@contract.draw_params.register(GaussianKnownVariancePrior)
+def draw_params(prior, rng, row, out):
+    """Normal draws."""
+    for j in range(prior.variance.size):
+        out[j] = known_draw_mean(
+            rng, row, WIDTH * j, prior.variance[j], prior.prior_mean[j], prior.prior_variance[j]
+        )
+
+
+@contract.draw_data.register(GaussianKnownVariancePrior)
+def draw_data(prior, rng, params, out):
+    """One normal number per column."""
+    for j in range(out.size):
+        out[j] = params[j] + math.sqrt(prior.variance[j]) * rng.normal(0.0, 1.0)
+
+
+@contract.hyper.register(GaussianKnownVariancePrior)
+def hyper(prior):
+    """Both variances get one factor each, shared by all columns."""
+    return HYPER
+
+
+@contract.with_hyper.register(GaussianKnownVariancePrior)
+def with_hyper(prior, factors):
+    """Scale both variances."""
+    return prior._replace(
+        variance=prior.variance * factors[0], prior_variance=prior.prior_variance * factors[1]
+    )
+
+
+@dataclass(frozen=True)
+class GaussianKnownVariance(ContinuousLikelihood):
+    """Gaussian columns whose variance is the same in all clusters; each cluster has its own mean.
+
+    Parameters
+    ----------
+    variance : number, one per column, None or "auto"
+        Variance within a cluster. Default a quarter of the column's variance.
+    prior_mean, prior_variance : number, one per column, None or "auto"
+        Mean and variance of the clusters' means. Default those of the column.
+
+    Examples
+    --------
+    >>> from bayesgrove.likelihoods import log_marginal
+    >>> likelihood = GaussianKnownVariance(variance=0.5, prior_mean=0, prior_variance=0.5)
+    >>> round(log_marginal(likelihood, [[0.0]]), 6)  # the standard normal density at 0
+    -0.918939
+    """
+
+    learnable: ClassVar[tuple[str, ...]] = ("variance", "prior_variance")
+
+    variance: Any = None
+    prior_mean: Any = None
+    prior_variance: Any = None
+
+    def prior(self, values: np.ndarray, encoding: Encoding, table: Table) -> GaussianKnownVariancePrior:
+        """Moments of the columns where nothing is given."""
+        mean, variance = column_moments(values)
+        return GaussianKnownVariancePrior(
+            per_column_numbers("variance", self.variance, variance / 4, encode=encoding.shrink),
+            per_column_numbers("prior_mean", self.prior_mean, mean, positive=False, encode=encoding.apply),
+            per_column_numbers("prior_variance", self.prior_variance, variance, encode=encoding.shrink),
+        )
+
+    def described_by(self, prior: GaussianKnownVariancePrior, encoding: Encoding) -> "GaussianKnownVariance":
+        """The prior's numbers in the table's units."""
+        return GaussianKnownVariance(
+            variance=plain(encoding.grow(prior.variance)),
+            prior_mean=plain(encoding.undo(prior.prior_mean)),
+            prior_variance=plain(encoding.grow(prior.prior_variance)),
+        )
