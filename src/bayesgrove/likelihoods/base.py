@@ -64,11 +64,7 @@ class Likelihood:
 
     def free(self) -> tuple[str, ...]:
         """Names of the parameters to be learned."""
-        return tuple(
-            f.name
-            for f in fields(self)
-            if isinstance(getattr(self, f.name), str) and getattr(self, f.name) == LEARN
-        )
+        return tuple(f.name for f in fields(self) if isinstance(getattr(self, f.name), str) and getattr(self, f.name) == LEARN)
 
     def not_given(self) -> tuple[str, ...]:
         """Names of the parameters that are not numbers."""

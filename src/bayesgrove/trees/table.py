@@ -309,7 +309,7 @@ class Tree:
         return convert.tree_to_json(self)
 
     def plot(self, ax: Any = None, kind: str = "dendrogram", **options: Any) -> Any:
-        """Draw with matplotlib and return the axes; options as in `bg.plot.dendrogram` or `bg.plot.icicle`."""
+        """Draw with matplotlib and return the axes; options as in `bg.plot.dendrogram` and `icicle`."""
         if kind not in ("dendrogram", "icicle"):
             raise InvalidSettingError(f'kind is "dendrogram" or "icicle", got {kind!r}. Choose one of these.')
         return late(f"bayesgrove.plot:{kind}")(self, ax=ax, **options)
