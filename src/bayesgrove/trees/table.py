@@ -220,7 +220,8 @@ class Tree:
         table["id"] = np.arange(self.n_nodes)
         table["parent"], table["size"], table["height"] = self.parent, self.size, self.height
         table["log_merge_odds"] = np.where(self.item == NULL, np.nan, np.inf) if odds is None else odds
-        table["probability"] = np.exp(-np.logaddexp(0.0, -table["log_merge_odds"]))
+        with np.errstate(invalid="ignore"):  # nan stands for odds unknown
+            table["probability"] = np.exp(-np.logaddexp(0.0, -table["log_merge_odds"]))
         return table
 
     def children(self, node: int) -> list[int]:
