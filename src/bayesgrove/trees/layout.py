@@ -40,7 +40,7 @@ class Layout(NamedTuple):
 
 
 def opened_nodes(tree: "Tree", max_leaves: int) -> set[int]:
-    """Inner nodes to show with their children: from the root, the highest first, then the largest.
+    """Inner nodes to show with their children: the highest first, inside clusters the most even.
 
     The root is opened even when its own children exceed `max_leaves`: one block would show nothing.
     """
@@ -48,7 +48,8 @@ def opened_nodes(tree: "Tree", max_leaves: int) -> set[int]:
         raise InvalidSettingError(f"a drawing shows at least one leaf, got max_leaves={max_leaves}.")
     opened: set[int] = set()
     n_shown = 1
-    heap = [_urgency(tree, tree.root)] if tree.item[tree.root] == NULL else []
+    heap: list[tuple[float, int, int]] = []
+    push_inner(tree, heap, [tree.root])
     while heap:
         node = -heapq.heappop(heap)[2]
         children = tree.children(node)
@@ -56,14 +57,29 @@ def opened_nodes(tree: "Tree", max_leaves: int) -> set[int]:
             continue
         opened.add(node)
         n_shown += len(children) - 1
-        for child in children:
-            if tree.item[child] == NULL:
-                heapq.heappush(heap, _urgency(tree, child))
+        push_inner(tree, heap, children)
     return opened
 
 
+def push_inner(tree: "Tree", heap: list[tuple[float, int, int]], nodes: list[int]) -> None:
+    """Queue those of some nodes that have children, by urgency."""
+    for node in nodes:
+        if tree.item[node] == NULL:
+            heapq.heappush(heap, _urgency(tree, node))
+
+
 def _urgency(tree: "Tree", node: int) -> tuple[float, int, int]:
-    return -float(tree.height[node]), -int(tree.size[node]), -node
+    """Sort key, smallest first: by height, but inside clusters by the size of what would split off.
+
+    Greedy trees add one leaf after another to a large cluster: by height alone a drawing would fill with
+    these single leaves.
+    """
+    split_off = int(tree.size[node]) - int(tree.size[tree.children(node)].max())
+    half = tree.half_height
+    level = float(tree.height[node])
+    if half is not None and level <= half:
+        return 0.0, -split_off, -node
+    return -level + (half or 0.0), -split_off, -node
 
 
 def lay_out(tree: "Tree", max_leaves: int = 40) -> Layout:
