@@ -80,7 +80,7 @@ def dendrogram(
     _draw_branches(ax, layout, heights, axis, colours, is_vertical)
     _draw_triangles(ax, layout, heights, axis, colours, is_vertical)
     _dress(ax, tree, layout, axis, names, is_vertical, title)
-    if probabilities and tree.log_merge_odds is not None:
+    if probabilities and clusters is not None and tree.log_merge_odds is not None:
         around = _around_the_cut(tree, layout, clusters)
         _write_chances(ax, tree, layout, heights, is_vertical, around)
     return ax
@@ -112,7 +112,10 @@ def _draw_branches(
         shades = colours
     width = float(np.clip(60.0 / max(layout.n_ends, 1), 0.4, 1.4))
     lines = LineCollection(
-        segments if is_vertical else segments[:, :, ::-1], colors=shades, linewidths=width, capstyle="round"
+        list(segments if is_vertical else segments[:, :, ::-1]),
+        colors=shades,
+        linewidths=width,
+        capstyle="round",
     )
     ax.add_collection(lines, autolim=False)
 
@@ -131,7 +134,7 @@ def _draw_triangles(
     )
     shades = [colours[k] for k in ends]
     blocks = PolyCollection(
-        corners if is_vertical else corners[:, :, ::-1],
+        list(corners if is_vertical else corners[:, :, ::-1]),
         facecolors=shades,
         edgecolors=shades,
         linewidths=0.6,

@@ -75,7 +75,7 @@ def _draw_blocks(ax: Any, tree: Tree, layout: Layout, axis: HeightAxis) -> Any:
     corners = ((left, bottom), (right, bottom), (right, top), (left, top))
     shapes = np.stack([np.column_stack(corner) for corner in corners], axis=1)
     edge = float(np.clip(40.0 / layout.n_ends, 0.15, 0.8))
-    blocks = PolyCollection(shapes, edgecolors="white", linewidths=edge, alpha=0.85)
+    blocks = PolyCollection(list(shapes), edgecolors="white", linewidths=edge, alpha=0.85)
     return ax.add_collection(blocks, autolim=False)
 
 
