@@ -1,0 +1,174 @@
+"""What all pictures of trees share: the axis of merge heights and the names along the other one."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesgrove.core.constants import NULL
+from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.trees import Layout, Tree
+
+HEIGHT_LABEL = "merge height: running maximum of \N{MINUS SIGN}log odds"
+SCALES = ("auto", "asinh", "linear")
+ORIENTATIONS = ("auto", "vertical", "horizontal")
+MAX_NAME = 28
+LONG_NAME = 10
+LARGEST_FONT, SMALLEST_FONT = 9.0, 5.0
+LETTER = 0.58
+"""Width of an average letter in units of the font size."""
+
+
+class HeightAxis(NamedTuple):
+    """How tree heights become drawn heights."""
+
+    shift: float
+    """Subtracted from a tree height: the half height, so that 0 is probability 1/2."""
+    base: float
+    """Where leaves are drawn."""
+    top: float
+    """End of the axis, above the root."""
+    is_asinh: bool
+    is_odds: bool
+
+
+def height_axis(tree: Tree, scale: str) -> HeightAxis:
+    """The axis for a tree: -log odds, by asinh, when heights come from odds; plain heights otherwise."""
+    if scale not in SCALES:
+        raise InvalidSettingError(f"scale is one of {SCALES}, got {scale!r}.")
+    is_odds = tree.half_height is not None
+    is_asinh = scale == "asinh" or (scale == "auto" and is_odds)
+    shift = tree.half_height or 0.0
+    ends = np.array([-shift, float(tree.height[tree.root]) - shift])
+    eye = np.arcsinh(ends) if is_asinh else ends
+    span = float(eye[1] - eye[0]) or 1.0
+    # Leaves are certain (odds +inf): they stand a little below the most certain merge.
+    base, top = eye[0] - 0.06 * span * is_odds, eye[1] + 0.06 * span
+    return HeightAxis(
+        shift,
+        float(np.sinh(base) if is_asinh else base),
+        float(np.sinh(top) if is_asinh else top),
+        is_asinh,
+        is_odds,
+    )
+
+
+def drawn_heights(tree: Tree, layout: Layout, axis: HeightAxis) -> np.ndarray:
+    """Height of each shown node on the axis; leaves of odds trees at its base."""
+    heights = layout.y - axis.shift
+    return np.where(axis.is_odds & (tree.item[layout.node] != NULL), axis.base, heights)
+
+
+def new_axes(ax: Any, size: tuple[float, float]) -> Any:
+    """The axes given, or those of a new figure."""
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot
+
+    return pyplot.subplots(figsize=size, layout="constrained")[1]
+
+
+def dress_height_axis(ax: Any, axis: HeightAxis, is_vertical: bool) -> None:
+    """Scale, limits, name, and the dashed line of probability 1/2."""
+    name = HEIGHT_LABEL if axis.is_odds else "height"
+    line = {"color": "#444444", "linewidth": 0.9, "linestyle": (0, (4, 3)), "zorder": 1}
+    if is_vertical:
+        set_scale, set_limits, set_name, draw = ax.set_yscale, ax.set_ylim, ax.set_ylabel, ax.axhline
+    else:
+        set_scale, set_limits, set_name, draw = ax.set_xscale, ax.set_xlim, ax.set_xlabel, ax.axvline
+    if axis.is_asinh:
+        set_scale("asinh", linear_width=1.0)
+    set_limits((axis.base, axis.top) if is_vertical else (axis.top, axis.base))
+    set_name(name)
+    _place_ticks(ax.yaxis if is_vertical else ax.xaxis, axis)
+    if axis.is_odds and axis.base < 0.0 < axis.top:
+        draw(0.0, **line)
+        _name_half(ax, is_vertical)
+    for side in ("top", "right", "bottom" if is_vertical else "left"):
+        ax.spines[side].set_visible(False)
+
+
+def _place_ticks(ticks: Any, axis: HeightAxis) -> None:
+    """Round numbers at even distances for the eye: 0, 1, 3, 10, 30, ... on both sides."""
+    if not axis.is_asinh:
+        return
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    largest = max(abs(axis.base), abs(axis.top))
+    step = (1.0, 3.0) if largest < 300 else (1.0,)
+    sizes = [digit * 10.0**power for power in range(16) for digit in step if digit * 10.0**power <= largest]
+    places = sorted({0.0, *sizes, *(-size for size in sizes)})
+    ticks.set_major_locator(FixedLocator([place for place in places if axis.base <= place <= axis.top]))
+    ticks.set_minor_locator(NullLocator())
+    ticks.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}".replace("-", "\N{MINUS SIGN}")))
+
+
+def _name_half(ax: Any, is_vertical: bool) -> None:
+    words = {"fontsize": 7.5, "color": "#444444", "textcoords": "offset points"}
+    if is_vertical:
+        ax.annotate(
+            "p = ½", (1.0, 0.0), xycoords=ax.get_yaxis_transform(), xytext=(-1, 3), ha="right", **words
+        )
+    else:
+        ax.annotate("p = ½", (0.0, 1.0), xycoords=ax.get_xaxis_transform(), xytext=(3, -2), va="top", **words)
+
+
+def end_names(tree: Tree, layout: Layout, leaf_labels: Any = None) -> list[str]:
+    """Names along the leaves, left to right: labels, and (n) for a collapsed branch of n items."""
+    if leaf_labels is not None and len(leaf_labels) != tree.n_leaves:
+        raise InvalidSettingError(
+            f"leaf_labels need one entry per item, got {len(leaf_labels)} for {tree.n_leaves} items."
+        )
+    ends = np.flatnonzero(layout.is_end)
+    names = []
+    for k in ends[np.argsort(layout.x[ends])]:
+        node = layout.node[k]
+        if layout.is_collapsed[k]:
+            names.append(f"({int(tree.size[node]):,})")
+        else:
+            item = int(tree.item[node])
+            names.append(_shortened(tree.label(item) if leaf_labels is None else str(leaf_labels[item])))
+    return names
+
+
+def _shortened(name: str) -> str:
+    name = name.replace("$", r"\$")  # matplotlib would read mathematics
+    return name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…"
+
+
+def choose_vertical(orientation: str, names: list[str]) -> bool:
+    """Whether the root is on top; "auto" lays the tree down when names are long."""
+    if orientation not in ORIENTATIONS:
+        raise InvalidSettingError(f"orientation is one of {ORIENTATIONS}, got {orientation!r}.")
+    if orientation == "auto":
+        return len(names) <= 3 or max(map(len, names)) <= LONG_NAME
+    return orientation == "vertical"
+
+
+def name_ends(ax: Any, places: np.ndarray, names: list[str], is_vertical: bool) -> None:
+    """Tick labels turned, shrunk or left out so that they stay readable."""
+    room = _room_per_place(ax, is_vertical, len(names))
+    font = min(LARGEST_FONT, 0.92 * room)
+    if font < SMALLEST_FONT:
+        places, names = places[:0], []
+    if is_vertical:
+        is_wide = max(map(len, names), default=0) * LETTER * LARGEST_FONT > 0.9 * room
+        rotation = 90 if is_wide else 0
+        ax.set_xticks(places, names, rotation=rotation, fontsize=font if is_wide else LARGEST_FONT)
+    else:
+        ax.set_yticks(places, names, fontsize=font)
+        ax.yaxis.tick_right()
+    ax.tick_params(axis="x" if is_vertical else "y", length=0)
+
+
+def _room_per_place(ax: Any, is_vertical: bool, n_places: int) -> float:
+    """Points available to each name."""
+    box = ax.get_window_extent()
+    pixels = box.width if is_vertical else box.height
+    return float(pixels * 72.0 / ax.figure.dpi / max(n_places, 1))
+
+
+def caption(tree: Tree, layout: Layout) -> str:
+    """What the axis of leaves shows."""
+    if not layout.is_collapsed.any():
+        return f"{tree.n_leaves:,} items"
+    return f"{tree.n_leaves:,} items in {layout.n_ends:,} branches; (n): branch of n items, collapsed"

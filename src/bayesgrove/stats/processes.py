@@ -1,0 +1,115 @@
+"""The Chinese restaurant process: its law over partitions, seating and expected number of clusters.
+
+Kernels expect a concentration > 0 and do not check it; `check_concentration` is for the Python before them.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.core.jit import kernel
+from bayesgrove.stats.partitions import relabel
+
+
+def check_concentration(concentration: float) -> float:
+    """The concentration as a float, when it is a finite number above 0."""
+    value = float(concentration)
+    if not 0.0 < value < math.inf:
+        raise InvalidSettingError(
+            f"a concentration is a finite number above 0, got {concentration}. Try 1.0.", value=value
+        )
+    return value
+
+
+@kernel
+def log_rising(concentration, n):
+    """log(a (a + 1) ... (a + n - 1)) = lgamma(a + n) - lgamma(a), without cancellation for large a."""
+    a = concentration
+    if a < 16.0:
+        return math.lgamma(a + n) - math.lgamma(a)
+    correction = 0.0  # Stirling's series of both, subtracted term by term; error below 1e-15 from 16 on
+    for x, sign in ((a + n, 1.0), (a, -1.0)):
+        r = 1.0 / (x * x)
+        correction += sign / x * (1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r / 1188))))
+    return (a - 0.5) * math.log1p(n / a) + n * math.log(a + n) - n + correction
+
+
+@kernel
+def log_crp(sizes, concentration):
+    """Log probability of one partition with these block sizes; empty blocks (0) are skipped.
+
+    Notes
+    -----
+    lgamma(a) - lgamma(n + a) + K log a + sum of lgamma(size).
+    """
+    n_items = 0
+    total = 0.0
+    log_concentration = math.log(concentration)
+    for size in sizes:
+        if size > 0:
+            n_items += size
+            total += log_concentration + math.lgamma(size)
+    return total - log_rising(concentration, n_items)
+
+
+def log_crp_labels(labels: ArrayLike, concentration: float) -> float:
+    """Log probability of the partition that labels describe.
+
+    Examples
+    --------
+    >>> round(float(np.exp(log_crp_labels([0, 0, 1], 1.0))), 6)
+    0.166667
+    """
+    return float(log_crp(np.bincount(relabel(labels)), check_concentration(concentration)))
+
+
+@kernel
+def seating_probabilities(sizes, concentration):
+    """Probability that the next item joins each block, and last that it opens a new one."""
+    probabilities = np.empty(len(sizes) + 1)
+    total = concentration
+    for size in sizes:
+        total += size
+    for block in range(len(sizes)):
+        probabilities[block] = sizes[block] / total
+    probabilities[len(sizes)] = concentration / total
+    return probabilities
+
+
+@kernel
+def expected_crp_clusters(n_items, concentration):
+    """Prior mean number of clusters: the sum of a / (a + i), i = 0 .. n - 1."""
+    total = 0.0
+    for i in range(n_items - 1, -1, -1):
+        total += concentration / (concentration + i)
+    return total
+
+
+@kernel
+def expected_crp_clusters_slope(n_items, concentration):
+    """Derivative of `expected_crp_clusters` by the log of the concentration: the variance of the number."""
+    total = 0.0
+    for i in range(n_items - 1, -1, -1):
+        opens = concentration / (concentration + i)
+        total += opens * (i / (concentration + i))
+    return total
+
+
+@kernel
+def draw_crp(rng, n_items, concentration):
+    """Labels of a draw, int64, numbered by first appearance, in time proportional to the number of items.
+
+    An item opens a block with probability a / (a + i) or else copies the label of an earlier item chosen
+    uniformly, which chooses blocks in proportion to their sizes.
+    """
+    labels = np.empty(n_items, np.int64)
+    n_blocks = 0
+    for i in range(n_items):
+        if rng.random() * (concentration + i) < concentration:
+            labels[i] = n_blocks
+            n_blocks += 1
+        else:
+            labels[i] = labels[rng.integers(0, i)]
+    return labels

@@ -1,0 +1,92 @@
+"""Draws that compile inside kernels; `rng` is a numpy Generator passed in, nothing else draws numbers."""
+
+import math
+
+import numpy as np
+
+from bayesgrove.core.constants import NULL
+from bayesgrove.core.jit import kernel
+from bayesgrove.stats.special import log_sum
+
+
+@kernel
+def draw_categorical(rng, weights):
+    """Index drawn with probability proportional to weights >= 0; NULL when all are 0 or one is not finite."""
+    total = 0.0
+    for weight in weights:
+        total += weight
+    if not (0.0 < total < np.inf):
+        return NULL
+    left = rng.random() * total
+    chosen = NULL
+    for index in range(len(weights)):
+        if weights[index] > 0.0:
+            chosen = index  # rounding may leave a rest after the last weight: it keeps the last possible one
+            left -= weights[index]
+            if left < 0.0:
+                break
+    return chosen
+
+
+@kernel
+def draw_log_categorical(rng, log_weights):
+    """Index drawn with probability proportional to exp(log_weights); NULL when none is possible.
+
+    NULL stands for all -inf, or any nan or +inf: the caller's numbers are broken.
+    """
+    top = -np.inf
+    for value in log_weights:
+        if math.isnan(value):
+            return NULL
+        top = max(top, value)
+    if not math.isfinite(top):
+        return NULL
+    total = 0.0
+    for value in log_weights:
+        total += math.exp(value - top)
+    left = rng.random() * total
+    chosen = NULL
+    for index in range(len(log_weights)):
+        weight = math.exp(log_weights[index] - top)
+        if weight > 0.0:
+            chosen = index
+            left -= weight
+            if left < 0.0:
+                break
+    return chosen
+
+
+@kernel
+def draw_log_gamma(rng, shape):
+    """Log of a Gamma(shape, 1) variate; finite however small the shape.
+
+    Notes
+    -----
+    Gamma(a) = Gamma(a + 1) U^(1/a), and -log U is exponential: below shape 0.001 most variates themselves
+    underflow to 0, their logs do not.
+    """
+    if shape >= 1.0:
+        return math.log(rng.standard_gamma(shape))
+    return math.log(rng.standard_gamma(shape + 1.0)) - rng.standard_exponential() / shape
+
+
+@kernel
+def draw_log_dirichlet(rng, concentrations, out):
+    """Fill `out` with log probabilities of a Dirichlet draw, exact for tiny concentrations too."""
+    for index in range(len(concentrations)):
+        out[index] = draw_log_gamma(rng, concentrations[index])
+    total = log_sum(out)
+    for index in range(len(out)):
+        out[index] -= total
+
+
+@kernel
+def draw_dirichlet(rng, concentrations, out):
+    """Fill `out` with a Dirichlet draw; it sums to 1 whatever the concentrations."""
+    draw_log_dirichlet(rng, concentrations, out)
+    total = 0.0
+    for index in range(len(out)):
+        out[index] = math.exp(out[index])
+        total += out[index]
+    for index in range(len(out)):
+        out[index] /= total

@@ -1,0 +1,69 @@
+"""The posterior over the partitions consistent with a tree of log merge odds.
+
+A partition cuts the tree at some nodes; its probability is the product of r over the cut nodes and of
+1 - r over the inner nodes above the cut, each ancestor once, with r = 1 / (1 + exp(-log_merge_odds)).
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesgrove.core.constants import NULL
+from bayesgrove.core.errors import InvalidTreeError, MemoryLimitError
+from bayesgrove.trees.cuts import needed_column
+from bayesgrove.trees.traverse import sum_of_ancestors
+
+if TYPE_CHECKING:
+    from bayesgrove.trees.table import Tree
+
+MAX_MATRIX_ITEMS = 10_000
+
+
+def node_log_weights(tree: "Tree") -> np.ndarray:
+    """Log probability, for every node, that its leaves are exactly one cluster.
+
+    Notes
+    -----
+    omega_k = r_k * product of (1 - r) over the strict ancestors of k, summed downwards in logs. On every
+    path from the root to a leaf the weights sum to 1; times their sizes they sum to the number of items.
+    """
+    odds = needed_column(tree, "log_merge_odds", "the posterior over partitions")
+    if not np.isposinf(odds[tree.item != NULL]).all():
+        raise InvalidTreeError("a leaf is one cluster for certain: log_merge_odds must be +inf at leaves.")
+    log_merged = -np.logaddexp(0.0, -odds)
+    log_split = -np.logaddexp(0.0, odds)
+    return sum_of_ancestors(tree.parent, log_split) + log_merged
+
+
+def expected_clusters(tree: "Tree") -> float:
+    """Posterior mean number of clusters."""
+    return float(np.exp(node_log_weights(tree)).sum())
+
+
+def same_cluster_probability(tree: "Tree", i: int, j: int) -> float:
+    """Probability that two items share a cluster: the weights of all nodes that contain both."""
+    return float(_weights_down_to(tree)[tree.lca(i, j)])
+
+
+def same_cluster_matrix(tree: "Tree") -> np.ndarray:
+    """Probability that items i and j share a cluster, for all pairs, shape (n_leaves, n_leaves)."""
+    if tree.n_leaves > MAX_MATRIX_ITEMS:
+        raise MemoryLimitError(
+            f"the matrix of {tree.n_leaves} items needs {8e-9 * tree.n_leaves**2:.1f} GB, the limit is "
+            f"{MAX_MATRIX_ITEMS} items. Ask for pairs with same_cluster_probability."
+        )
+    together = _weights_down_to(tree)
+    ordered = np.zeros((tree.n_leaves, tree.n_leaves))
+    end = tree.leaf_start + tree.size
+    for node in range(tree.n_nodes - 1):  # its leaves against those of the siblings on its right
+        above = tree.parent[node]
+        ordered[tree.leaf_start[node] : end[node], end[node] : end[above]] = together[above]
+    ordered += ordered.T
+    np.fill_diagonal(ordered, 1.0)
+    place = np.argsort(tree.leaf_order)
+    return ordered[np.ix_(place, place)]
+
+
+def _weights_down_to(tree: "Tree") -> np.ndarray:
+    weights = np.exp(node_log_weights(tree))
+    return sum_of_ancestors(tree.parent, weights) + weights
