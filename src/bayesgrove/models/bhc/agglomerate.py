@@ -139,7 +139,7 @@ def rescan(scorer, state, prior, log_concentration, b, out, top):
         if state.node[a] != NULL:
             highest = max(highest, float(stored[own_slot, state.slot[state.node[a]]]))
     margin = 0.0 if stored.itemsize == 8 else 4.0 * SINGLE_ULP * abs(highest)
-    top, partner = -np.inf, NULL
+    key, partner = -np.inf, NULL
     for a in range(b):
         if state.node[a] == NULL:
             continue
@@ -148,9 +148,9 @@ def rescan(scorer, state, prior, log_concentration, b, out, top):
             continue
         if stored.itemsize < 8:
             score = pair_score(state.clusters, prior, log_concentration, a, b)
-        if rounded(score) > top:
-            top, partner = rounded(score), state.node[a]
-    remember(state, b, top, partner)
+        if rounded(score) > key:
+            key, partner = rounded(score), state.node[a]
+    remember(state, b, key, partner)
 
 
 @kernel
@@ -209,8 +209,16 @@ def clear(state, p):
     """Leave a hole at position p."""
     state.position[state.node[p]] = NULL
     state.clusters.count[p], state.clusters.log_q[p] = 0.0, NOBODY
+    clear_lane(state.clusters.tiles, p)
     state.node[p] = NULL
     remember(state, p, -np.inf, NULL)
+
+
+@kernel
+def clear_lane(tiles, p):
+    """Zeros at position p, so that whatever a scorer computes there is finite and within its tables."""
+    for field in range(tiles.shape[1]):
+        tiles[p // LANES, field, p % LANES] = 0.0
 
 
 @kernel
@@ -228,6 +236,8 @@ def close_holes(scorer, state):
             free += 1
     count[free:end], log_q[free:end] = 0.0, NOBODY
     node[free:end], best[free:end], key[free:end] = NULL, NULL, -np.inf
+    for p in range(free, end):
+        clear_lane(state.clusters.tiles, p)
     state.counters[END] = free
     renew_tile_keys(state)
 

@@ -6,22 +6,49 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
+from bayesgrove.likelihoods.bernoulli import BernoulliPrior
+from bayesgrove.likelihoods.binomial import BinomialPrior
+from bayesgrove.likelihoods.categorical import CategoricalPrior
 from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
-from bayesgrove.models.bhc.scorers import GaussianScorer, RowScorer
+from bayesgrove.likelihoods.multinomial import MultinomialPrior
+from bayesgrove.models.bhc.scorers import CountScorer, GaussianScorer, RowScorer
+
+LARGEST_TABLE = 1 << 22
+"""Entries (32 MiB); longer tables of lgamma do not pay."""
 
 
-def choose_scorer(prior: Any, n_rows: float, log_concentration: float, *, complete: bool, rows: np.ndarray) -> Any:
-    """The fastest scorer that is exact for this prior and these statistics."""
-    n = np.arange(int(n_rows) + 1, dtype=float)
+def choose_scorer(prior: Any, rows: np.ndarray, n_rows: float, log_concentration: float, *, complete: bool) -> Any:
+    """The fastest scorer that is exact for this prior and these statistics.
+
+    Parameters
+    ----------
+    prior : NamedTuple
+        A likelihood's prior.
+    rows : ndarray of shape (n_clusters, n_stats)
+        Statistics of the clusters to start from.
+    n_rows : float
+        Rows of data in all of them.
+    log_concentration : float
+        Log of the Dirichlet process's concentration.
+    complete : bool
+        Whether no cell of the data is missing.
+    """
+    # A tile may hold the owner itself, whose score with itself is computed and not used: tables reach twice as far.
+    n = np.arange(2 * int(n_rows) + 1, dtype=float)
     log_weight = log_concentration + gammaln(np.maximum(n, 1.0))
-    if isinstance(prior, GaussianDiagonalPrior) and complete and is_plain(prior):
+    if isinstance(prior, GaussianDiagonalPrior) and complete and has_one_shape(prior):
         return gaussian_scorer(prior, n, log_weight)
+    blocks = count_blocks(prior)
+    if blocks is not None:
+        longest = count_lengths(blocks, rows)
+        if longest.sum() <= LARGEST_TABLE:
+            return count_scorer(blocks, longest, log_weight)
     return RowScorer(prior, log_weight)
 
 
-def is_plain(prior: GaussianDiagonalPrior) -> bool:
-    """Whether mean is zero and strength and shape are the same in all columns."""
-    return not prior.mean.any() and np.ptp(prior.strength) == 0.0 and np.ptp(prior.shape) == 0.0
+def has_one_shape(prior: GaussianDiagonalPrior) -> bool:
+    """Whether strength and shape are the same in all columns."""
+    return bool(np.ptp(prior.strength) == 0.0 and np.ptp(prior.shape) == 0.0)
 
 
 def gaussian_scorer(prior: GaussianDiagonalPrior, n: np.ndarray, log_weight: np.ndarray) -> GaussianScorer:
@@ -30,4 +57,49 @@ def gaussian_scorer(prior: GaussianDiagonalPrior, n: np.ndarray, log_weight: np.
     per_column = gammaln(shape + 0.5 * n) - math.lgamma(shape) - 0.5 * n * math.log(2.0 * math.pi)
     per_column += 0.5 * (math.log(strength) - np.log(strength + n))
     log_weight = log_weight + d * per_column + shape * np.log(prior.rate).sum()
-    return GaussianScorer(strength, shape, prior.rate, log_weight)
+    return GaussianScorer(prior.mean, strength, shape, prior.rate, log_weight)
+
+
+def count_blocks(prior: Any) -> list[tuple[np.ndarray, np.ndarray, int]] | None:
+    """Groups of counts under one Dirichlet: places in a row, weights, place of the coefficients; None: no counts."""
+    if isinstance(prior, BernoulliPrior):
+        return [(np.array([2 * j, 2 * j + 1]), np.array([b, a]), -1) for j, (a, b) in enumerate(zip(*prior, strict=True))]
+    if isinstance(prior, BinomialPrior):
+        pairs = enumerate(zip(prior.a, prior.b, strict=True))
+        return [(np.array([3 * j, 3 * j + 1]), np.array([b, a]), 3 * j + 2) for j, (a, b) in pairs]
+    if isinstance(prior, CategoricalPrior):
+        ranges = zip(prior.start[:-1], prior.start[1:], prior.pseudo_count, strict=True)
+        return [(np.arange(low, high), np.full(high - low, weight), -1) for low, high, weight in ranges]
+    if isinstance(prior, MultinomialPrior):
+        size = prior.pseudo_count.size
+        return [(np.arange(size), prior.pseudo_count, size)]
+    return None
+
+
+def count_lengths(blocks: list[tuple[np.ndarray, np.ndarray, int]], rows: np.ndarray) -> np.ndarray:
+    """Length of the table of each distinct pair of (weight, largest count), totals included."""
+    totals = rows.sum(axis=0)
+    return np.array([2 * totals[places].sum() + 1 for places, _, _ in blocks])
+
+
+def count_scorer(
+    blocks: list[tuple[np.ndarray, np.ndarray, int]], longest: np.ndarray, log_weight: np.ndarray
+) -> CountScorer:
+    """Tables of log rising factorials, shared by equal weights."""
+    length = int(longest.max())
+    tables: dict[float, int] = {}
+
+    def table_start(weight: float) -> int:
+        return tables.setdefault(weight, len(tables)) * length
+
+    start = [table_start(float(weight)) for _, weights, _ in blocks for weight in weights]
+    total_start = [table_start(-float(weights.sum())) for _, weights, _ in blocks]
+    table = np.concatenate(
+        [math.copysign(1.0, w) * (gammaln(abs(w) + np.arange(length)) - gammaln(abs(w))) for w in tables]
+    )
+    places = np.concatenate([places for places, _, _ in blocks])
+    coefficients = [place for _, _, place in blocks if place >= 0]
+    block = np.cumsum([0] + [places.size for places, _, _ in blocks])
+    return CountScorer(
+        places, np.array(coefficients, np.int64), np.array(start), block, np.array(total_start), table, log_weight
+    )

@@ -102,7 +102,7 @@ def agglomerate(
     n = atoms.count.size
     if n == 1:
         return Merges(np.empty((0, 2), np.int64), np.array([np.inf]), atoms.log_q.copy(), atoms.log_d.copy(), 0)
-    scorer = choose_scorer(prior, atoms.count.sum(), log_concentration, complete=complete, rows=atoms.rows)
+    scorer = choose_scorer(prior, atoms.rows, atoms.count.sum(), log_concentration, complete=complete)
     refuse_too_large(n, atoms.rows.shape[1] + n_fields(scorer), scores, memory_limit)
     state = new_agglomeration(scorer, atoms, scores)
     find_first_partners(scorer, state, n, n_threads)
@@ -155,7 +155,7 @@ def new_agglomeration(scorer: Any, atoms: Atoms, scores: str) -> Agglomeration:
     capacity = n_tiles * LANES
     clusters = Clusters(
         np.zeros((capacity, width)),
-        np.ones((n_tiles, n_fields(scorer), LANES)),
+        np.zeros((n_tiles, n_fields(scorer), LANES)),
         np.zeros(capacity),
         np.full(capacity, NOBODY),
     )

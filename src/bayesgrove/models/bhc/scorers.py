@@ -95,13 +95,14 @@ def fill_top(out, top, n_owners, n_tiles):
 
 
 class GaussianScorer(NamedTuple):
-    """Diagonal Gaussian, no missing cell, prior mean zero, one strength and one shape for all columns.
+    """Diagonal Gaussian, no missing cell, one strength and one shape for all columns.
 
-    A lane keeps each column's posterior mean and rate, so that the rate of a union needs one squared distance,
+    A lane keeps each column's posterior mean (from the prior's) and rate, so that the rate of a union needs one squared distance,
     rate_n = rate_a + SS_b / 2 + w (mean_b - mean_a)^2, w = strength_a n_b / (2 (strength_a + n_b)): centred, hence
     accurate. And sum_j -shape_n log(rate_nj) = -shape_n log(prod_j rate_nj): one logarithm per pair, not per column.
     """
 
+    mean: np.ndarray
     strength: float
     shape: float
     rate: np.ndarray
@@ -121,7 +122,7 @@ def gaussian_fill_lane(scorer, clusters, position):
     n = clusters.count[position]
     shrink = n / (scorer.strength + n)
     for j in range(scorer.rate.size):
-        mean = clusters.rows[position, WIDTH * j + MEAN]
+        mean = clusters.rows[position, WIDTH * j + MEAN] - scorer.mean[j]
         spread = clusters.rows[position, WIDTH * j + SPREAD]
         clusters.tiles[tile, 2 * j, lane] = shrink * mean
         clusters.tiles[tile, 2 * j + 1, lane] = (
@@ -133,9 +134,7 @@ def gaussian_fill_lane(scorer, clusters, position):
 def gaussian_block_scores(scorer, clusters, first_owner, last_owner, first_tile, last_tile, out, top):
     """Tiles outside, owners inside: a tile stays in the nearest cache."""
     gaussian_block(
-        scorer.strength,
-        scorer.shape,
-        scorer.log_weight,
+        scorer,
         clusters,
         (first_owner, last_owner, first_tile, last_tile),
         out,
@@ -151,7 +150,7 @@ def union_rate(rate, mean, weight, owner_mean, owner_half_spread):
 
 
 @kernel(fastmath=SAFE_FLAGS)
-def gaussian_block(strength, shape, log_weight, clusters, block, out, top):
+def gaussian_block(scorer, clusters, block, out, top):
     """Body of `gaussian_block_scores` with flags of its own.
 
     One function, no calls with arrays inside the loops: each such call would count references atomically, which
@@ -159,6 +158,7 @@ def gaussian_block(strength, shape, log_weight, clusters, block, out, top):
     """
     stand_alone()
     rows, tiles, count, log_q = clusters.rows, clusters.tiles, clusters.count, clusters.log_q
+    mean, log_weight, strength, shape = scorer.mean, scorer.log_weight, scorer.strength, scorer.shape
     first_owner, last_owner, first_tile, last_tile = block
     n_columns = tiles.shape[1] // 2
     weight, product, exponent = np.empty(LANES), np.empty(LANES), np.empty(LANES)
@@ -175,7 +175,8 @@ def gaussian_block(strength, shape, log_weight, clusters, block, out, top):
                 exponent[i] = 0.0
             for j in range(0, n_columns - 3, 4):
                 m, f = WIDTH * j + MEAN, 2 * j
-                m0, m1, m2, m3 = rows[b, m], rows[b, m + WIDTH], rows[b, m + 2 * WIDTH], rows[b, m + 3 * WIDTH]
+                m0, m1 = rows[b, m] - mean[j], rows[b, m + WIDTH] - mean[j + 1]
+                m2, m3 = rows[b, m + 2 * WIDTH] - mean[j + 2], rows[b, m + 3 * WIDTH] - mean[j + 3]
                 m += SPREAD - MEAN
                 h0, h1 = 0.5 * rows[b, m], 0.5 * rows[b, m + WIDTH]
                 h2, h3 = 0.5 * rows[b, m + 2 * WIDTH], 0.5 * rows[b, m + 3 * WIDTH]
@@ -190,7 +191,7 @@ def gaussian_block(strength, shape, log_weight, clusters, block, out, top):
                         exponent[i] += exponent_of(product[i])
                         product[i] = mantissa_of(product[i])
             for j in range(n_columns - n_columns % 4, n_columns):
-                m0, h0 = rows[b, WIDTH * j + MEAN], 0.5 * rows[b, WIDTH * j + SPREAD]
+                m0, h0 = rows[b, WIDTH * j + MEAN] - mean[j], 0.5 * rows[b, WIDTH * j + SPREAD]
                 for i in range(LANES):
                     product[i] *= union_rate(tiles[t, 2 * j + 1, i], tiles[t, 2 * j, i], weight[i], m0, h0)
             for i in range(LANES):
@@ -214,12 +215,13 @@ class CountScorer(NamedTuple):
     """Bernoulli, binomial, categorical, multinomial: sums of table entries at integer counts.
 
     Field k of a lane is a count whose term is `table[start[k] + count]`. Blocks of fields share a total whose term is
-    `table[total_start[block] + total]`; without missing cells totals depend on n only and stand in `log_weight`.
-    The last field is the sum of log binomial or multinomial coefficients.
+    `table[total_start[block] + total]`. The last field is the sum of log binomial or multinomial coefficients.
     """
 
     place: np.ndarray
-    """Where each count, and last the coefficients (-1: none), stands in a row of statistics."""
+    """Where each count stands in a row of statistics."""
+    coefficient: np.ndarray
+    """Where sums of log coefficients stand."""
     start: np.ndarray
     block: np.ndarray
     total_start: np.ndarray
@@ -230,42 +232,43 @@ class CountScorer(NamedTuple):
 @n_fields.register(CountScorer)
 def count_n_fields(scorer):
     """All counts and the coefficients."""
-    return scorer.place.size
+    return scorer.place.size + 1
 
 
 @fill_lane.register(CountScorer)
 def count_fill_lane(scorer, clusters, position):
-    """Copy the counts."""
-    tile, lane = position // LANES, position % LANES
-    for k in range(scorer.place.size):
-        at = scorer.place[k]
-        clusters.tiles[tile, k, lane] = clusters.rows[position, at] if at >= 0 else 0.0
+    """Copy the counts, add up the coefficients."""
+    tile, lane, last = position // LANES, position % LANES, scorer.place.size
+    for k in range(last):
+        clusters.tiles[tile, k, lane] = clusters.rows[position, scorer.place[k]]
+    clusters.tiles[tile, last, lane] = 0.0
+    for at in scorer.coefficient:
+        clusters.tiles[tile, last, lane] += clusters.rows[position, at]
 
 
 @block_scores.register(CountScorer)
 def count_block_scores(scorer, clusters, first_owner, last_owner, first_tile, last_tile, out, top):
-    """Gather and add; blocks with totals of their own take one more gather."""
-    rows, tiles, count, log_q = clusters.rows, clusters.tiles, clusters.count, clusters.log_q
-    place, start, block, total_start, table = scorer.place, scorer.start, scorer.block, scorer.total_start, scorer.table
-    last = place.size - 1
+    """Gather and add, one more gather per block for its total."""
+    tiles, count, log_q, table = clusters.tiles, clusters.count, clusters.log_q, scorer.table
+    start, block, total_start, last = scorer.start, scorer.block, scorer.total_start, scorer.place.size
     total, score = np.empty(LANES), np.empty(LANES)
     for t in range(first_tile, last_tile):
         for b in range(first_owner, last_owner):
-            constant = rows[b, place[last]] if place[last] >= 0 else 0.0
+            own_tile, own_lane = b // LANES, b % LANES
             for lane in range(LANES):
                 n = int(count[LANES * t + lane] + count[b])
-                score[lane] = scorer.log_weight[n] - log_q[LANES * t + lane] + tiles[t, last, lane] + constant
+                coefficients = tiles[t, last, lane] + tiles[own_tile, last, own_lane]
+                score[lane] = scorer.log_weight[n] - log_q[LANES * t + lane] + coefficients
             for group in range(block.size - 1):
-                total[:] = 0.0
+                total[:] = total_start[group]
                 for k in range(block[group], block[group + 1]):
-                    own = rows[b, place[k]]
+                    own = tiles[own_tile, k, own_lane]
                     for lane in range(LANES):
-                        c = own + tiles[t, k, lane]
-                        total[lane] += c
-                        score[lane] += table[start[k] + int(c)]
-                if total_start.size > 0:
-                    for lane in range(LANES):
-                        score[lane] += table[total_start[group] + int(total[lane])]
+                        union = own + tiles[t, k, lane]
+                        total[lane] += union
+                        score[lane] += table[start[k] + int(union)]
+                for lane in range(LANES):
+                    score[lane] += table[int(total[lane])]
             for lane in range(LANES):
                 out[b - first_owner, LANES * (t - first_tile) + lane] = score[lane]
     fill_top(out, top, last_owner - first_owner, last_tile - first_tile)
