@@ -223,7 +223,7 @@ def test_text_needs_a_line():
 
 
 def test_html_is_well_formed_and_escaped():
-    tree = Tree.from_merges([[0, 1], [2, 3]], [4.0, -3.0], leaf_labels=("<script>", "a&b", '"q"'))
+    tree = Tree.from_merges([[0, 1], [2, 3]], [9.0, -9.0], leaf_labels=("<script>", "a&b", '"q"'))
     figure = ElementTree.fromstring(tree._repr_html_())
     texts = [node.text for node in figure.iter("{http://www.w3.org/2000/svg}text")]
     assert sorted(texts) == ['"q"', "<script>", "a&b"]
