@@ -1,4 +1,4 @@
-"""Draws against their laws. Seeds are fixed; each test would fail for 1 seed in 10,000 of a right sampler."""
+"""Draws against their laws, seeds fixed; a right sampler fails each comparison for 1 seed in 10,000."""
 
 import numpy as np
 import pytest
