@@ -1,4 +1,4 @@
-"""Draws against their laws. Seeds are fixed; each test would fail for 1 seed in 10,000 of a right sampler."""
+"""Draws against their laws, seeds fixed; a right sampler fails each comparison for 1 seed in 10,000."""
 
 import numpy as np
 import pytest
@@ -93,10 +93,7 @@ def test_impossible_weights_give_null():
 def test_log_gamma_law(shape):
     draws = many_log_gamma(generator(4, int(1e5 * shape)), shape, 20_000)
     assert np.isfinite(draws).all()
-    if shape < 1e-3:  # scipy's own log-gamma law loses its digits here: shape * log x is -Exp(1) in the limit
-        assert stats.kstest(-shape * draws, "expon").pvalue > FALSE_ALARMS
-    else:
-        assert stats.kstest(draws, stats.loggamma(shape).cdf).pvalue > FALSE_ALARMS
+    assert stats.kstest(draws, stats.loggamma(shape).cdf).pvalue > FALSE_ALARMS
 
 
 @pytest.mark.parametrize("scale", [0.05, 1.0, 30.0])
@@ -105,7 +102,7 @@ def test_dirichlet_marginals_are_beta(scale):
     draws = np.exp(many_log_dirichlet(generator(5), concentrations, 20_000))
     for j, a in enumerate(concentrations):
         law = stats.beta(a, concentrations.sum() - a)
-        if scale < 0.1:  # half of the mass lies within rounding of 0 or 1: compare below one half only
+        if scale < 0.1:  # most of the mass lies within rounding of 0 or 1, where ties upset the KS test
             n_low = np.count_nonzero(draws[:, j] < 0.5)
             assert stats.binomtest(n_low, 20_000, law.cdf(0.5)).pvalue > FALSE_ALARMS
         else:

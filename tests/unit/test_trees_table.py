@@ -190,3 +190,9 @@ def test_lca_and_plot_refuse_nonsense():
         tree.lca(0, 2)
     with pytest.raises(InvalidSettingError, match='kind is "dendrogram" or "icicle", got \'pie\''):
         tree.plot(kind="pie")
+
+
+def test_half_height_is_zero_when_every_merge_is_unlikely():
+    tree = Tree.from_merges([[0, 1], [2, 3]], [-1.0, -4.0])
+    assert tree.half_height == 0.0
+    assert tree.height.tolist() == [0.0, 0.0, 0.0, 1.0, 4.0]

@@ -223,7 +223,7 @@ def test_text_needs_a_line():
 
 
 def test_html_is_well_formed_and_escaped():
-    tree = Tree.from_merges([[0, 1], [2, 3]], [4.0, -3.0], leaf_labels=("<script>", "a&b", '"q"'))
+    tree = Tree.from_merges([[0, 1], [2, 3]], [9.0, -9.0], leaf_labels=("<script>", "a&b", '"q"'))
     figure = ElementTree.fromstring(tree._repr_html_())
     texts = [node.text for node in figure.iter("{http://www.w3.org/2000/svg}text")]
     assert sorted(texts) == ['"q"', "<script>", "a&b"]
@@ -262,3 +262,11 @@ def test_layout_opens_the_highest_first():
 def test_decision_scale_is_zero_at_the_half():
     assert decision_scale(np.array([3.0]), 3.0).tolist() == [0.0]
     assert decision_scale(np.array([3.0]), None).tolist() == [3.0]
+
+
+def test_layout_opens_even_splits_inside_clusters_before_single_leaves():
+    """Node 8 (a leaf and a pair) is higher than node 11 (two pairs), but both lie inside clusters."""
+    merges = [[0, 1], [2, 7], [3, 4], [5, 6], [9, 10], [8, 11]]
+    tree = Tree.from_merges(merges, [9.0, 1.0, 9.0, 9.0, 5.0, -5.0])
+    assert tree.height[8] > tree.height[11]
+    assert opened_nodes(tree, 3) == {11, 12}

@@ -66,7 +66,7 @@ def _caption(tree: "Tree", layout: Layout, along: np.ndarray, down: np.ndarray, 
     chance = "" if odds is None else f"together {format_probability(float(odds[node]))}"
     if not layout.is_end[k]:
         tip = ", ".join(part for part in (describe_size(int(tree.size[node])), chance) if part)
-        return f'<circle cx="{along[k]:.1f}" cy="{down[k]:.1f}" r="2.5"><title>{tip}</title></circle>'
+        return f'<circle cx="{along[k]:.1f}" cy="{down[k]:.1f}" r="2.5"><title>{escape(tip)}</title></circle>'
     if layout.is_collapsed[k]:
         words = ", ".join(part for part in (describe_size(int(tree.size[node])), chance) if part)
     else:

@@ -187,21 +187,22 @@ def tree_to_newick(tree: "Tree") -> str:
     """Newick text: leaf labels (or item numbers), branch lengths = differences of height."""
     lengths = tree.height[tree.parent[:-1]] - tree.height[:-1]
     tails = [f":{length!r}" for length in lengths.tolist()] + [""]
+    first_child, next_sibling = tree.first_child.tolist(), tree.next_sibling.tolist()
+    parent, item = tree.parent.tolist(), tree.item.tolist()
     parts: list[str] = []
-    stack: list[tuple[int, bool]] = [(tree.root, False)]
-    while stack:
-        node, is_done = stack.pop()
-        if is_done:
-            parts.append(")" + tails[node])
-        elif tree.item[node] != NULL:
-            parts.append(_quoted(tree.label(int(tree.item[node]))) + tails[node])
-        else:
+    node = tree.root
+    while node != NULL:
+        while first_child[node] != NULL:
             parts.append("(")
-            stack.append((node, True))
-            stack.extend((child, False) for child in reversed(tree.children(node)))
-            continue
-        if node != tree.root and tree.next_sibling[node] != NULL:
+            node = first_child[node]
+        parts.append(_quoted(tree.label(item[node])) + tails[node])
+        while node != NULL and next_sibling[node] == NULL:
+            node = parent[node]
+            if node != NULL:
+                parts.append(")" + tails[node])
+        if node != NULL:
             parts.append(",")
+            node = next_sibling[node]
     return "".join(parts) + ";"
 
 
