@@ -3,9 +3,9 @@
 import contextlib
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from bayesgrove.core.errors import InvalidFileError
 
@@ -45,11 +45,3 @@ def write_text(path: str | os.PathLike[str], text: str, *, overwrite: bool = Tru
     """Write a whole UTF-8 text, or leave the old file as it was."""
     with replacing(path, overwrite=overwrite) as stream:
         stream.write(text.encode("utf-8"))
-
-
-def write_with(
-    path: str | os.PathLike[str], write: Callable[[IO[bytes]], Any], *, overwrite: bool = True
-) -> None:
-    """Let `write(stream)` fill a new file that replaces `path` only if it succeeds."""
-    with replacing(path, overwrite=overwrite) as stream:
-        write(stream)

@@ -49,13 +49,20 @@ def read_table(path: str | os.PathLike[str], *, header: bool | None = None) -> T
 
 
 def read_labelled_table(
-    path: str | os.PathLike[str], *, index: str | None = None, header: bool | None = None
+    path: str | os.PathLike[str],
+    *,
+    index: str | None = None,
+    header: bool | None = None,
+    require_index: bool = True,
 ) -> LabelledTable:
-    """The table in a file without its `index` column, whose cells become the rows' labels."""
+    """The table in a file without its `index` column, whose cells become the rows' labels.
+
+    Without `require_index` a file that lacks the column has no labels; else it is refused.
+    """
     source_path = Path(path)
     source = _open(source_path, header)
     names, columns, labels = list(source.names), list(source.columns), None
-    if index is not None:
+    if index is not None and (require_index or index in names):
         place = _find(index, names, source_path)
         labels = tuple(source.to_labels(columns.pop(place)))
         names.pop(place)
