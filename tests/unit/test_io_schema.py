@@ -28,7 +28,7 @@ def test_a_table_aligned_to_itself_is_itself():
 def test_numbers_stand_for_labels_that_look_like_numbers():
     new = Table(np.array([[3.0, 1.0], [4.0, np.nan]]), ("size", "grade"), ("integer", "integer"))
     np.testing.assert_array_equal(align_table(new, SCHEMA).values, [[0, 3], [np.nan, 4]])
-    with pytest.raises(InvalidTableError, match="column 'grade' has the category '1.5'"):
+    with pytest.raises(InvalidTableError, match=r"column 'grade' has the category '1\.5'"):
         align_table(Table(np.array([[1.5, 1.0]]), ("grade", "size"), ("float", "float")), SCHEMA)
 
 
