@@ -11,7 +11,7 @@ from bayesgrove.core.errors import InvalidTableError
 from bayesgrove.core.table import Table
 from bayesgrove.io.arrays import map_npy
 from bayesgrove.io.frames import is_frame, table_from_frame
-from bayesgrove.io.tables import arrow_column, open_parquet, read_table
+from bayesgrove.io.tables import arrow_column, open_parquet, parquet_errors, read_table
 
 BLOCK_ROWS = 65_536
 
@@ -103,7 +103,12 @@ def _file_blocks(path: Path, block_rows: int) -> Iterable[Any]:
 
 
 def _parquet_blocks(path: Path, block_rows: int) -> Iterator[np.ndarray]:
-    for batch in open_parquet(path).iter_batches(batch_size=block_rows):
+    batches = open_parquet(path).iter_batches(batch_size=block_rows)
+    while True:
+        with parquet_errors(path):
+            batch = next(batches, None)
+        if batch is None:
+            return
         columns = [
             _number_values(column, f"{path}, column {name!r}")
             for name, column in zip(batch.schema.names, batch.columns, strict=True)

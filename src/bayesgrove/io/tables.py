@@ -1,15 +1,16 @@
 """Tables from files (.csv, .tsv, .parquet, .npy, .npz): all become a `Table` of named float columns."""
 
+import contextlib
 import os
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesgrove.core.errors import InvalidFileError, InvalidTableError
+from bayesgrove.core.errors import BayesgroveError, InvalidFileError, InvalidTableError
 from bayesgrove.core.table import Table
 from bayesgrove.io.arrays import array_from_npy, map_npy
 from bayesgrove.io.columns import Column, assemble, code_labels, from_numbers
@@ -157,9 +158,21 @@ def _array_source(array: np.ndarray, where: str) -> _Source:
 
 
 def _read_parquet(path: Path, header: bool | None) -> _Source:
-    table = open_parquet(path).read()
+    source = open_parquet(path)
+    with parquet_errors(path):
+        table = source.read()
     columns = [table.column(j) for j in range(table.num_columns)]
-    return _Source(table.column_names, columns, arrow_column, lambda column: _texts(column.to_pylist()))
+
+    # Texts are decoded only when a column is converted, so damage may show as late as that.
+    def to_column(column: Any, where: str) -> Column:
+        with parquet_errors(path):
+            return arrow_column(column, where)
+
+    def to_labels(column: Any) -> list[str]:
+        with parquet_errors(path):
+            return _texts(column.to_pylist())
+
+    return _Source(table.column_names, columns, to_column, to_labels)
 
 
 def open_parquet(path: Path) -> Any:
@@ -170,10 +183,22 @@ def open_parquet(path: Path) -> Any:
         raise InvalidFileError(
             f"reading {path} needs pyarrow; install it with: pip install 'bayesgrove[tables]'.", path=path
         ) from error
-    try:
+    with parquet_errors(path):
         return parquet.ParquetFile(path)
-    except (OSError, ValueError) as error:
-        raise InvalidFileError(f"{path} is damaged or not a Parquet file ({error}).", path=path) from error
+
+
+@contextlib.contextmanager
+def parquet_errors(path: Path) -> Iterator[None]:
+    """Turn what pyarrow raises on a damaged file into one kind of error."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (OSError, ValueError, MemoryError, pa.ArrowException) as error:
+        if isinstance(error, BayesgroveError):
+            raise
+        reason = str(error).split("\n")[0]
+        raise InvalidFileError(f"{path} is damaged or not a Parquet file ({reason}).", path=path) from error
 
 
 def arrow_column(column: Any, where: str) -> Column:
