@@ -137,6 +137,23 @@ def test_damaged_summaries(run, capsys, content, message):
     assert message in capsys.readouterr().err
 
 
+def test_pipes_and_devices_neither_hang_nor_vanish(run, tmp_path, capsys):
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    assert main(["fit", "bhc", str(pipe), "--out", str(tmp_path / "r")]) == 2
+    assert "there is no file" in capsys.readouterr().err
+    assert main(["export", str(run), "--format", "labels", "-o", str(pipe), "--force"]) == 2
+    assert "is no ordinary file" in capsys.readouterr().err
+    for name, message in (("summary.json", "it has no summary.json"), ("model.bg", "there is no model file")):
+        kept = (run / name).read_bytes()
+        (run / name).unlink()
+        os.mkfifo(run / name)
+        assert main(["export", str(run), "--format", "labels"]) == 2
+        assert message in capsys.readouterr().err
+        (run / name).unlink()
+        (run / name).write_bytes(kept)
+
+
 def test_doctor(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "uci" / "zoo").mkdir(parents=True)
@@ -152,8 +169,7 @@ def test_doctor(monkeypatch, tmp_path, capsys):
 
 
 def test_doctor_without_a_cache(monkeypatch, tmp_path, capsys):
-    (tmp_path / "file").write_text("x")
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file" / "cache"))
+    monkeypatch.setattr(os, "access", lambda place, mode: False)
     assert main(["doctor"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "not writable" in shown

@@ -123,3 +123,11 @@ def test_writing_is_refused_clearly(tmp_path):
     with pytest.raises(InvalidFileError, match=r"cannot write .*: File name too long"):
         write_text(tmp_path / ("a" * 250), "new")
     assert (tmp_path / "a").read_text() == "old"
+
+
+def test_a_link_is_written_through(tmp_path):
+    write_text(tmp_path / "real", "old")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    write_text(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "new"

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 from bayesgrove.core.provenance import PACKAGES, package_versions
-from bayesgrove.datasets.home import FILES, data_home, is_present
+from bayesgrove.datasets.home import FILES, cache_folder, data_home, is_present
 
 OPTIONAL = ("matplotlib", "pandas", "polars", "pyarrow", "dask", "fastcluster")
 
@@ -34,10 +34,11 @@ def doctor(console: Console) -> None:
 
 
 def kernel_cache() -> Path:
-    """The folder where numba keeps this package's compiled kernels."""
+    """The folder where numba keeps this package's compiled kernels: the first of three it may write to."""
+    places = [Path(__file__).resolve().parents[1], cache_folder() / "numba"]
     if os.environ.get("NUMBA_CACHE_DIR"):
-        return Path(os.environ["NUMBA_CACHE_DIR"])
-    return Path(__file__).resolve().parents[1]
+        places.insert(0, Path(os.environ["NUMBA_CACHE_DIR"]))
+    return next(filter(is_writable, places), places[0])
 
 
 def is_writable(folder: Path) -> bool:

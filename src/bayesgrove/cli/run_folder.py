@@ -97,6 +97,8 @@ def open_run(run: Path) -> tuple[Any, dict[str, Any]]:
 def read_summary(run: Path) -> dict[str, Any]:
     """The summary of a run."""
     path = run / SUMMARY
+    if not path.is_file():
+        raise InvalidFileError(f"{run} is no bayesgrove run: it has no {path.name}.", path=path)
     try:
         if path.stat().st_size > MAX_SUMMARY_BYTES:
             raise InvalidFileError(
@@ -104,7 +106,7 @@ def read_summary(run: Path) -> dict[str, Any]:
             )
         summary = json.loads(path.read_bytes())
     except OSError as error:
-        raise InvalidFileError(f"{run} is no bayesgrove run: cannot read {path.name}.", path=path) from error
+        raise InvalidFileError(f"cannot read {path}: {error.strerror}.", path=path) from error
     except (ValueError, RecursionError) as error:
         raise InvalidFileError(f"{path} is damaged: it is not JSON.", path=path) from error
     if not isinstance(summary, dict) or not isinstance(summary.get("columns"), list):

@@ -50,7 +50,7 @@ class Dataset(NamedTuple):
 def data_home(folder: str | os.PathLike[str] | None = None) -> Path:
     """The data folder: the argument, else BAYESGROVE_DATA, else `bayesgrove` in the user's cache folder."""
     chosen = folder or os.environ.get("BAYESGROVE_DATA")
-    return Path(chosen).expanduser() if chosen else _cache_folder() / "bayesgrove"
+    return Path(chosen).expanduser() if chosen else cache_folder() / "bayesgrove"
 
 
 def dataset_files(name: str, folder: str | os.PathLike[str] | None = None) -> list[Path]:
@@ -72,7 +72,8 @@ def is_present(name: str, folder: str | os.PathLike[str] | None = None) -> bool:
     return all((data_home(folder) / relative).is_file() for relative in FILES[name])
 
 
-def _cache_folder() -> Path:
+def cache_folder() -> Path:
+    """The user's cache folder on this system."""
     if os.environ.get("XDG_CACHE_HOME"):
         return Path(os.environ["XDG_CACHE_HOME"])
     if sys.platform == "win32":

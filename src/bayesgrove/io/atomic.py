@@ -11,9 +11,11 @@ from bayesgrove.core.errors import InvalidFileError
 
 
 def refuse_existing(path: Path, overwrite: bool) -> None:
-    """Raise when `path` cannot be written: it is a folder, has no folder, or exists and must stay."""
+    """Raise when `path` cannot be written: a folder, a device, without a folder, or there to stay."""
     if os.path.isdir(path):
         raise InvalidFileError(f"{path} is a folder; give the name of a file.", path=path)
+    if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe would be replaced
+        raise InvalidFileError(f"{path} is no ordinary file; give another name.", path=path)
     if not os.path.isdir(path.parent):
         raise InvalidFileError(f"there is no folder {path.parent} to write {path.name} into.", path=path)
     if os.path.lexists(path) and not overwrite:
@@ -23,7 +25,7 @@ def refuse_existing(path: Path, overwrite: bool) -> None:
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterator[IO[bytes]]:
     """A binary file that takes the place of `path` when the block ends well, and vanishes when it fails."""
-    target = Path(path)
+    target = Path(os.path.realpath(path))  # what a link points to is replaced, not the link
     refuse_existing(target, overwrite)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
     try:

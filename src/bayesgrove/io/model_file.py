@@ -81,14 +81,14 @@ def write_model(
 def read_model(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> ModelFile:
     """Read a model file; anything damaged, hostile or newer raises InvalidFileError."""
     source = Path(path)
+    if not os.path.isfile(source):  # opening a pipe would wait for ever
+        raise InvalidFileError(f"there is no model file {source}.", path=source)
     try:
         with open(source, "rb") as stream, zipfile.ZipFile(stream) as archive:
             _check_directory(archive, source, os.fstat(stream.fileno()).st_size, max_bytes)
             return _read_members(archive, source)
     except InvalidFileError:
         raise
-    except FileNotFoundError as error:
-        raise InvalidFileError(f"there is no model file {source}.", path=source) from error
     except _ZIP_ERRORS as error:
         raise InvalidFileError(
             f"{source} is damaged or not a bayesgrove model file ({error}). Save the model again.",
