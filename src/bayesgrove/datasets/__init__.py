@@ -1,1 +1,33 @@
-"""Generators and loaders."""
+"""Generators of data with known truth, and loaders of research data you have on disk."""
+
+from bayesgrove.datasets.blobs import make_benchmark_blobs, make_blobs_tree
+from bayesgrove.datasets.cross import make_cross_table
+from bayesgrove.datasets.home import Dataset, data_home
+from bayesgrove.datasets.loaders import (
+    load_animals,
+    load_arcene,
+    load_fashion_sample,
+    load_isolet,
+    load_musk1,
+    load_nips,
+    load_sonar,
+    load_toy1300,
+    load_zoo,
+)
+
+__all__ = [
+    "Dataset",
+    "data_home",
+    "load_animals",
+    "load_arcene",
+    "load_fashion_sample",
+    "load_isolet",
+    "load_musk1",
+    "load_nips",
+    "load_sonar",
+    "load_toy1300",
+    "load_zoo",
+    "make_benchmark_blobs",
+    "make_blobs_tree",
+    "make_cross_table",
+]

@@ -1,1 +1,1 @@
-"""Readers of tables and model files."""
+"""Readers of tables, blocks of rows and model files; atomic writers."""

@@ -1,0 +1,45 @@
+"""The command line of the benchmarks: one JSON document on stdout, a readable table on stderr."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from bayesgrove.core import provenance
+from benchmarks import bhc, machine, randomized_bhc, startup
+from benchmarks.timing import format_rows
+
+NAMES = {"bhc": bhc.run, "randomized-bhc": randomized_bhc.run, "startup": startup.run}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("name", choices=sorted(NAMES))
+    parser.add_argument("--json", type=Path, help="also write the document to this file")
+    parser.add_argument("--repeats", type=int, default=5, help="rounds; the median is reported (default 5)")
+    parser.add_argument("--sizes", type=int, nargs="+", help="numbers of rows instead of the usual ones")
+    parser.add_argument("--kinds", nargs="+", help="kinds of data (randomized-bhc only)")
+    arguments = parser.parse_args()
+    if arguments.repeats < 1:
+        parser.error("--repeats must be at least 1")
+    if arguments.sizes and min(arguments.sizes) < 2:
+        parser.error("--sizes must be at least 2")
+    constants = machine.measure()
+    results = NAMES[arguments.name](constants, arguments)
+    document = {
+        "benchmark": arguments.name,
+        "repeats": arguments.repeats,
+        "provenance": provenance.record(arguments.name, {}, 0),
+        "machine": constants,
+        **results,
+    }
+    print(format_rows([constants]), file=sys.stderr)
+    print(format_rows(results["rows"]), file=sys.stderr)
+    text = json.dumps(document, indent=2)
+    if arguments.json:
+        arguments.json.write_text(text + "\n")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""`bayesgrove fit`: from a table on disk to a run folder."""
+
+import dataclasses
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from bayesgrove.cli import models, run_folder
+from bayesgrove.cli.progress import progress_of
+from bayesgrove.cli.settings import build_model, parse_settings
+from bayesgrove.cli.show import hyper_parameters, show_model
+from bayesgrove.core import provenance
+from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.core.table import Table
+from bayesgrove.io.schema import schema_of
+from bayesgrove.io.tables import read_labelled_table
+
+
+@dataclasses.dataclass(frozen=True)
+class FitRequest:
+    """What the user asked for."""
+
+    model: str
+    data: Path
+    out: Path
+    settings: list[str]
+    options: dict[str, Any]
+    index: str | None
+    header: bool | None
+    force: bool
+
+
+def fit(request: FitRequest, console: Console) -> None:
+    """Fit, write the run, show the result."""
+    run_folder.check_destination(request.out, force=request.force)
+    settings = _merge(parse_settings(request.settings), request.options)
+    model = build_model(models.model_class(request.model), settings)
+    table, names = read_labelled_table(request.data, index=request.index, header=request.header)
+    start = time.perf_counter()
+    with progress_of(model, f"{request.model} on {table.n_rows} rows x {table.n_columns} columns"):
+        model.fit(table)
+    seconds = time.perf_counter() - start
+    name_leaves(model, names)
+    summary = summarise(model, request.model, table, seconds)
+    summary.update(data=request.data.name, index=request.index, header=request.header)
+    run_folder.write_run(request.out, model, summary, names, force=request.force)
+    show_model(console, model)
+    show_files(console, request.out, model)
+
+
+def _merge(settings: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Settings and the options that stand for some of them; options not given are None."""
+    given = {key: value for key, value in options.items() if value is not None}
+    for key in given:
+        if key in settings:
+            raise InvalidSettingError(f"{key} is given by an option and by --set; give it once.", key=key)
+    return {**settings, **given}
+
+
+def name_leaves(model: Any, names: tuple[str, ...] | None) -> None:
+    """Give the tree's leaves the rows' names."""
+    if names is not None:
+        model.tree_ = dataclasses.replace(model.tree_, leaf_labels=names)
+
+
+def summarise(model: Any, name: str, table: Table, seconds: float) -> dict[str, Any]:
+    """Provenance and result in JSON's types."""
+    settings = model.get_params(deep=False)
+    evidence = getattr(model, "log_evidence_", None)
+    return {
+        **provenance.record(name, settings, settings.get("random_state")),
+        "n_rows": table.n_rows,
+        "columns": schema_of(table),
+        "n_clusters": int(model.n_clusters_),
+        "cluster_sizes": np.bincount(model.labels_).tolist(),
+        "log_evidence": None if evidence is None else float(evidence),
+        "hyper_parameters": hyper_parameters(model),
+        "seconds": round(seconds, 3),
+    }
+
+
+def show_files(console: Console, run: Path, model: Any) -> None:
+    """Draw the picture and say where everything is."""
+    problem = run_folder.write_picture(run, model.tree_)
+    console.print()
+    if problem is None:
+        console.print(f"picture  {run / run_folder.PICTURE}", soft_wrap=True, highlight=False, markup=False)
+    else:
+        console.print(problem, soft_wrap=True, highlight=False, markup=False)
+    console.print(f"run      {run}", soft_wrap=True, highlight=False, markup=False)

@@ -1,0 +1,152 @@
+"""The command `bayesgrove`. Commands import what they need when they run, so that help is quick."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayesgrove.cli.models import MODELS
+from bayesgrove.core.errors import BayesgroveError, InvalidInputError, MemoryLimitError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+USER_ERROR, OUR_ERROR, INTERRUPTED = 2, 1, 130
+INTERRUPTION = "interrupted before the end."
+
+app = typer.Typer(
+    name="bayesgrove",
+    help="Bayesian nonparametric hierarchical clustering with honest uncertainty.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write; default: the terminal.")]
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder made by fit or demo.")]
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option("--out", help="Folder for the result.")] = Path("bayesgrove-demo"),
+    force: Force = False,
+) -> None:
+    """Cluster real data that come with scikit-learn and explain the result."""
+    from bayesgrove.cli.demo import demo as run_demo
+    from bayesgrove.cli.progress import log_to_stderr
+
+    with log_to_stderr(0):
+        run_demo(out, _console(), force=force)
+
+
+@app.command()
+def fit(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help=f"One of: {', '.join(MODELS)}.")],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="Table: .csv, .tsv, .parquet, .npy or .npz.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for model, labels, tree and summary.")],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting of the model; repeatable."),
+    ] = None,
+    index: Annotated[str | None, typer.Option(help="Column that names the rows.")] = None,
+    likelihood: Annotated[str | None, typer.Option(help="auto, gaussian, bernoulli, ...")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Number of parallel jobs.")] = None,
+    header: Annotated[
+        bool | None,
+        typer.Option("--header/--no-header", help="First line of a .csv or .tsv: names, or data."),
+    ] = None,
+    verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, help="Tell more.")] = 0,
+    force: Force = False,
+) -> None:
+    """Fit a model to a table and write a run folder."""
+    from bayesgrove.cli.fit import FitRequest
+    from bayesgrove.cli.fit import fit as run_fit
+    from bayesgrove.cli.progress import log_to_stderr
+
+    options = {"likelihood": likelihood, "random_state": seed, "n_jobs": jobs, "verbose": verbose or None}
+    with log_to_stderr(verbose):
+        run_fit(FitRequest(model, data, out, settings or [], options, index, header, force), _console())
+
+
+@app.command()
+def predict(
+    run: Run,
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="Table with the columns the model was fitted on.")
+    ],
+    output: Output = None,
+    proba: Annotated[bool, typer.Option("--proba", help="Add the probability of every cluster.")] = False,
+    force: Force = False,
+) -> None:
+    """Give the cluster of each new row as CSV."""
+    from bayesgrove.cli.predict import predict as run_predict
+    from bayesgrove.cli.progress import log_to_stderr
+
+    with log_to_stderr(0):
+        run_predict(run, data, output, proba=proba, force=force)
+
+
+@app.command()
+def export(
+    run: Run,
+    format: Annotated[str, typer.Option("--format", help="labels, newick, linkage or json.")],
+    output: Output = None,
+    force: Force = False,
+) -> None:
+    """Write a run's labels or tree for other programs."""
+    from bayesgrove.cli.predict import export as run_export
+
+    run_export(run, format, output, force=force)
+
+
+@app.command()
+def doctor() -> None:
+    """Show versions, the kernel cache and the data found."""
+    from bayesgrove.cli.doctor import doctor as run_doctor
+
+    run_doctor(_console())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; gives the exit code: 0, 2 for the user's fault, 1 for ours, 130 on Ctrl+C."""
+    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    try:
+        code = int(app(args=words, prog_name="bayesgrove", standalone_mode=False) or 0)
+        # Ctrl+C comes as this code or as an exception, as typer's version will have it.
+        return _complain(INTERRUPTION, INTERRUPTED) if code == INTERRUPTED else code
+    except _CLICK_ERROR as error:
+        return _complain(error.format_message(), USER_ERROR)
+    except (InvalidInputError, MemoryLimitError) as error:
+        return _complain(str(error), USER_ERROR)
+    except (KeyboardInterrupt, typer.Abort):
+        return _complain(INTERRUPTION, INTERRUPTED)
+    except BayesgroveError as error:
+        return _complain(str(error), OUR_ERROR)
+    except Exception as error:
+        if os.environ.get("BAYESGROVE_TRACEBACK"):
+            raise
+        return _complain(
+            f"internal error, please report it: {type(error).__name__}: {error} "
+            "(set BAYESGROVE_TRACEBACK=1 to see where)",
+            OUR_ERROR,
+        )
+
+
+# typer carries click inside or depends on it, as its version will have it; both share this name.
+_CLICK_ERROR: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+
+
+def _console() -> "Console":
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def _complain(message: str, code: int) -> int:
+    line = " ".join(message.split())
+    print(f"bayesgrove: {line}", file=sys.stderr)
+    return code

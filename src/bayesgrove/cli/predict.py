@@ -1,0 +1,76 @@
+"""`bayesgrove predict` and `bayesgrove export`: from a run to rows, trees and tables."""
+
+import io
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayesgrove.cli.run_folder import open_run
+from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.io import atomic
+from bayesgrove.io.delimited import write_csv_stream
+from bayesgrove.io.schema import align_table
+from bayesgrove.io.tables import read_labelled_table
+
+FORMATS = ("labels", "newick", "linkage", "json")
+
+
+def predict(run: Path, data: Path, output: Path | None, *, proba: bool, force: bool) -> None:
+    """Write each row's cluster, and with `proba` the probabilities of all clusters and of a new one."""
+    _check_output(output, force)
+    model, summary = open_run(run)
+    table, names = read_labelled_table(
+        data, index=summary.get("index"), header=summary.get("header"), require_index=False
+    )
+    aligned = align_table(table, summary["columns"])
+    names = names or tuple(str(i) for i in range(table.n_rows))
+    header, rows = ["row", "cluster"], [names, model.predict(aligned).tolist()]
+    if proba:
+        chances = model.predict_proba(aligned)
+        header += [f"p{k}" for k in range(chances.shape[1] - 1)] + ["new"]
+        rows += chances.T.tolist()
+    _write(_csv_text(header, zip(*rows, strict=True)), output, force)
+
+
+def export(run: Path, format: str, output: Path | None, *, force: bool) -> None:
+    """Write the labels or the tree of a run in a format other programs read."""
+    if format not in FORMATS:
+        raise InvalidSettingError(f"--format is one of {', '.join(FORMATS)}, got {format!r}.")
+    _check_output(output, force)
+    model, _ = open_run(run)
+    _write(_exported(model, format), output, force)
+
+
+def _exported(model: Any, format: str) -> str:
+    tree = model.tree_
+    if format == "newick":
+        return str(tree.to_newick()).rstrip("\n") + "\n"
+    if format == "json":
+        return str(tree.to_json()).rstrip("\n") + "\n"
+    if format == "linkage":
+        rows = ((int(a), int(b), float(height), int(size)) for a, b, height, size in tree.to_linkage())
+        return _csv_text(("left", "right", "height", "size"), rows)
+    names = tree.leaf_labels or tuple(str(i) for i in range(len(model.labels_)))
+    return _csv_text(("row", "cluster"), zip(names, np.asarray(model.labels_).tolist(), strict=True))
+
+
+def _check_output(output: Path | None, force: bool) -> None:
+    if output is not None:
+        atomic.refuse_existing(output, force)
+
+
+def _csv_text(header: Sequence[str], rows: Iterable[Any]) -> str:
+    stream = io.StringIO()
+    write_csv_stream(stream, header, rows)
+    return stream.getvalue()
+
+
+def _write(text: str, output: Path | None, force: bool) -> None:
+    if output is None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    else:
+        atomic.write_text(output, text, overwrite=force)

@@ -1,0 +1,40 @@
+"""Progress and log lines on stderr while a model is fitted."""
+
+import contextlib
+import logging
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+
+@contextlib.contextmanager
+def log_to_stderr(verbose: int) -> Iterator[None]:
+    """Show the package's warnings, and with `verbose` its news, as single lines."""
+    logger = logging.getLogger("bayesgrove")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("bayesgrove: %(message)s"))
+    old_level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO if verbose else logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(old_level)
+
+
+@contextlib.contextmanager
+def progress_of(model: Any, title: str) -> Iterator[None]:
+    """A bar fed by the model's `_progress(done, total)` hook; drawn only where stderr is a terminal."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=None)
+        model._progress = lambda done, total: bar.update(task, completed=done, total=total)
+        try:
+            yield
+        finally:
+            del model._progress

@@ -1,0 +1,114 @@
+"""A run on disk: model, labels, tree, picture and summary; an old run is never lost to a failure."""
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bayesgrove.cli import models
+from bayesgrove.core.errors import InvalidFileError
+from bayesgrove.io import atomic
+
+MODEL, LABELS, NEWICK, PICTURE, SUMMARY = "model.bg", "labels.csv", "tree.newick", "tree.png", "summary.json"
+MAX_SUMMARY_BYTES = 256 * 2**20
+
+
+def check_destination(run: Path, *, force: bool) -> None:
+    """Raise unless a run may be written to this folder; called before any work is done."""
+    if os.path.lexists(run) and not run.is_dir():
+        raise InvalidFileError(f"{run} is a file; --out names a folder.", path=run)
+    if not os.path.isdir(run.absolute().parent):
+        raise InvalidFileError(f"there is no folder {run.absolute().parent} to make {run.name} in.", path=run)
+    if not run.is_dir() or not any(run.iterdir()):
+        return
+    if not (run / SUMMARY).is_file():
+        raise InvalidFileError(
+            f"{run} has files that are no bayesgrove run; choose a new or empty folder.", path=run
+        )
+    if not force:
+        raise InvalidFileError(f"{run} holds a run already; choose another name or add --force.", path=run)
+
+
+@contextlib.contextmanager
+def staging(run: Path) -> Iterator[Path]:
+    """A folder beside `run` whose files move into it when the block ends well, and vanish when it fails."""
+    run = run.absolute()
+    stage = run.with_name(f".{run.name}.{secrets.token_hex(6)}.part")
+    try:
+        stage.mkdir()
+    except OSError as error:
+        raise InvalidFileError(f"cannot write to {run.parent}: {error.strerror}.", path=run) from error
+    try:
+        yield stage
+        _publish(stage, run)
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def _publish(stage: Path, run: Path) -> None:
+    """Move each file by one atomic step; files of the user's own in an old run stay."""
+    run.mkdir(exist_ok=True)
+    with contextlib.suppress(FileNotFoundError):
+        (run / PICTURE).unlink()  # the old picture shows another tree
+    for path in sorted(stage.iterdir()):
+        os.replace(path, run / path.name)
+
+
+def write_run(
+    run: Path, model: Any, summary: dict[str, Any], names: tuple[str, ...] | None, *, force: bool
+) -> None:
+    """Write all files of a run but the picture."""
+    from bayesgrove.io.delimited import write_labels_csv
+
+    check_destination(run, force=force)
+    with staging(run) as stage:
+        model.save(stage / MODEL)
+        write_labels_csv(stage / LABELS, model.labels_, names)
+        atomic.write_text(stage / NEWICK, model.tree_.to_newick().rstrip("\n") + "\n")
+        atomic.write_text(stage / SUMMARY, json.dumps(summary, indent=2) + "\n")
+
+
+def write_picture(run: Path, tree: Any) -> str | None:
+    """Draw the tree into the run; gives the reason when there is no picture."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return "no picture: matplotlib is not installed (pip install 'bayesgrove[plot]')"
+    figure = Figure(figsize=(9, 6), layout="constrained")
+    tree.plot(ax=figure.subplots(), kind="dendrogram")
+    with atomic.replacing(run / PICTURE) as stream:
+        figure.savefig(stream, format="png", dpi=150)
+    return None
+
+
+def open_run(run: Path) -> tuple[Any, dict[str, Any]]:
+    """The fitted model of a run and its summary."""
+    if not run.is_dir():
+        raise InvalidFileError(
+            f"there is no run folder {run}; make one with: bayesgrove fit MODEL DATA --out {run}"
+        )
+    return models.load_model(run / MODEL), read_summary(run)
+
+
+def read_summary(run: Path) -> dict[str, Any]:
+    """The summary of a run."""
+    path = run / SUMMARY
+    if not path.is_file():
+        raise InvalidFileError(f"{run} is no bayesgrove run: it has no {path.name}.", path=path)
+    try:
+        if path.stat().st_size > MAX_SUMMARY_BYTES:
+            raise InvalidFileError(
+                f"{path} has more than {MAX_SUMMARY_BYTES} bytes; it is damaged.", path=path
+            )
+        summary = json.loads(path.read_bytes())
+    except OSError as error:
+        raise InvalidFileError(f"cannot read {path}: {error.strerror}.", path=path) from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidFileError(f"{path} is damaged: it is not JSON.", path=path) from error
+    if not isinstance(summary, dict) or not isinstance(summary.get("columns"), list):
+        raise InvalidFileError(f"{path} is damaged: it lists no columns.", path=path)
+    return summary

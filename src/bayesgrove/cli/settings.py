@@ -1,0 +1,47 @@
+"""`--set key=value`: from words on the command line to an estimator's parameters."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from bayesgrove.core.errors import InvalidSettingError
+
+
+def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
+    """Settings from `key=value` words; values are JSON scalars, anything else is text."""
+    settings: dict[str, Any] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise InvalidSettingError(f"--set takes key=value, got {text!r}. Example: --set concentration=2.")
+        if key.strip() in settings:
+            raise InvalidSettingError(f"--set {key.strip()} is given twice; give each key once.")
+        settings[key.strip()] = parse_value(value.strip())
+    return settings
+
+
+def parse_value(text: str) -> Any:
+    """A JSON scalar (number, true, false, null), else the text itself."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return text if isinstance(value, list | dict) else value
+
+
+def build_model(model_class: Any, settings: dict[str, Any]) -> Any:
+    """An estimator with these settings; unknown keys are refused with the list of the known ones."""
+    defaults = model_class().get_params(deep=False)
+    for key in settings:
+        if key not in defaults:
+            raise InvalidSettingError(
+                f"{model_class.__name__} has no setting {key!r}; it has {', '.join(sorted(defaults))}.",
+                key=key,
+            )
+    return model_class(**{key: _like(defaults[key], value) for key, value in settings.items()})
+
+
+def _like(default: Any, value: Any) -> Any:
+    """Whole numbers become floats where the default is one; other values are the estimator's to check."""
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return float(value) if is_whole and isinstance(default, float) else value

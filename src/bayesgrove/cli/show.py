@@ -1,0 +1,119 @@
+"""What fitted models look like in a terminal."""
+
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+MAX_CLUSTERS = 20
+
+
+def show_model(console: Console, model: Any) -> None:
+    """Clusters, evidence, hyper-parameters and the tree of a fitted model."""
+    sizes = np.bincount(model.labels_)
+    console.print(f"{count(len(sizes), 'cluster')} of {count(int(sizes.sum()), 'row')}", style="bold")
+    console.print(cluster_grid(model.tree_, model.labels_))
+    console.print(numbers_grid(model))
+    console.print()
+    show_tree(console, model.tree_)
+
+
+def count(number: int, thing: str) -> str:
+    """The number and its noun, in the plural where due."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def show_tree(console: Console, tree: Any, max_lines: int = 30) -> None:
+    """The tree in box-drawing characters, long lines cut at the terminal's edge."""
+    for line in tree.to_text(max_lines).splitlines():
+        console.print(Text(line), no_wrap=True, overflow="ellipsis", crop=True)
+
+
+def cluster_grid(tree: Any, labels: np.ndarray) -> Grid:
+    """A grid of clusters, the largest first: size, and how sure the merges in and above it are."""
+    sizes = np.bincount(labels)
+    order = np.argsort(-sizes, kind="stable")
+    roots = cluster_roots(tree, labels)
+    chance = tree.nodes["probability"]
+    grid = Grid(box=None, pad_edge=False, header_style="bold")
+    for title in ("cluster", "rows", "share", "one cluster", "one with its neighbour"):
+        grid.add_column(title, justify="right")
+    for cluster in order[:MAX_CLUSTERS]:
+        node = roots[cluster]
+        above = tree.parent[node] if node >= 0 else -1
+        grid.add_row(
+            str(cluster),
+            str(sizes[cluster]),
+            f"{sizes[cluster] / sizes.sum():.1%}",
+            format_chance(chance[node]) if node >= 0 and sizes[cluster] > 1 else "-",
+            format_chance(chance[above]) if above >= 0 else "-",
+        )
+    if len(order) > MAX_CLUSTERS:
+        rest = order[MAX_CLUSTERS:]
+        grid.add_row(
+            f"{len(rest)} more", str(sizes[rest].sum()), f"{sizes[rest].sum() / sizes.sum():.1%}", "", ""
+        )
+    return grid
+
+
+def cluster_roots(tree: Any, labels: np.ndarray) -> np.ndarray:
+    """The node that holds exactly each cluster's rows; -1 for a cluster that is no node."""
+    sizes = np.bincount(labels)
+    unknown, mixed = -2, -1
+    cluster = np.where(tree.item >= 0, labels[np.maximum(tree.item, 0)], unknown).tolist()
+    # A parent's id is greater than its children's, so one pass upwards sees all children first.
+    for node, parent in enumerate(tree.parent.tolist()):
+        if parent >= 0:
+            cluster[parent] = cluster[node] if cluster[parent] in (unknown, cluster[node]) else mixed
+    found = np.array(cluster)
+    nodes = np.flatnonzero((found >= 0) & (tree.size == sizes[np.maximum(found, 0)]))
+    roots = np.full(len(sizes), -1)
+    roots[found[nodes]] = nodes
+    return roots
+
+
+def format_chance(probability: float) -> str:
+    """A probability in three digits that never claims certainty it has not."""
+    if probability > 0.999:
+        return "> .999"
+    if probability < 0.001:
+        return "< .001"
+    return f"{probability:.3f}".removeprefix("0")
+
+
+def numbers_grid(model: Any) -> Grid:
+    """A grid of the evidence and the hyper-parameters used."""
+    grid = Grid(box=None, show_header=False, pad_edge=False)
+    grid.add_column(style="bold")
+    grid.add_column(overflow="fold")
+    for name, value in hyper_parameters(model).items():
+        grid.add_row(name, value)
+    return grid
+
+
+def hyper_parameters(model: Any) -> dict[str, str]:
+    """The numbers a fitted model used, each as a short text."""
+    found = {}
+    if hasattr(model, "log_evidence_"):
+        found["log evidence"] = f"{model.log_evidence_:.3f}"
+    if hasattr(model, "concentration_"):
+        found["concentration"] = describe(model.concentration_)
+    likelihood = getattr(model, "likelihood_", None)
+    if likelihood is not None:
+        found["likelihood"] = type(likelihood).__name__
+        for field in getattr(likelihood, "_fields", ()):
+            found[f"  {field}"] = describe(getattr(likelihood, field))
+    return found
+
+
+def describe(value: Any) -> str:
+    """A number, or the range of an array, or a shortened text."""
+    if isinstance(value, np.ndarray) and value.ndim and value.size and value.dtype.kind in "biuf":
+        low, high = np.nanmin(value), np.nanmax(value)
+        return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g} ({value.size} numbers)"
+    if isinstance(value, float | np.floating):
+        return f"{value:.6g}"
+    text = str(value)
+    return text if len(text) <= 60 else text[:59] + "…"

@@ -1,0 +1,150 @@
+"""Data that come in blocks of rows: arrays, memory maps, lists or iterators of blocks, files."""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayesgrove.core.errors import InvalidTableError
+from bayesgrove.core.table import Table
+from bayesgrove.io.arrays import map_npy
+from bayesgrove.io.frames import is_frame, table_from_frame
+from bayesgrove.io.tables import arrow_column, open_parquet, parquet_errors, read_table
+
+BLOCK_ROWS = 65_536
+
+
+def iterate_row_blocks(source: Any, block_rows: int = BLOCK_ROWS) -> Iterator[np.ndarray]:
+    """Blocks of rows, each a C-contiguous float64 array of shape (rows, columns), in order.
+
+    Parameters
+    ----------
+    source : array, memory map, Table, frame, dask array, path, or iterable of 2-d blocks
+        A path ends in .npy (mapped), .parquet (read by row groups), or is a table `read_table` knows.
+    block_rows : int
+        Rows of a block where the source has no blocks of its own.
+    """
+    n_columns = None
+    for number, block in enumerate(_raw_blocks(source, block_rows)):
+        checked = _as_block(block, number)
+        if n_columns is not None and checked.shape[1] != n_columns:
+            raise InvalidTableError(
+                f"block {number} has {checked.shape[1]} columns where the first has {n_columns}; "
+                "all blocks need the same columns.",
+                block=number,
+            )
+        n_columns = checked.shape[1]
+        yield checked
+
+
+def gather_blocks(source: Any) -> np.ndarray:
+    """All rows as one float64 array (n, d); a float64 array comes back as it is, blocks are copied once."""
+    if isinstance(source, Table):
+        return source.values
+    if isinstance(source, np.ndarray) and not isinstance(source, np.memmap):
+        return _as_block(source, 0)
+    blocks = iterate_row_blocks(source)
+    first = next(blocks, None)
+    if first is None:
+        raise InvalidTableError("the source of rows is empty; at least one block is needed.")
+    rows = np.empty((known_length(source) or 2 * len(first), first.shape[1]))
+    n_rows = 0
+    while first is not None:
+        if n_rows + len(first) > len(rows):
+            # realloc: pages not yet written cost no memory, so doubling is no second copy
+            rows.resize((2 * (n_rows + len(first)), rows.shape[1]), refcheck=False)
+        rows[n_rows : n_rows + len(first)] = first
+        n_rows += len(first)
+        first = next(blocks, None)
+    rows.resize((n_rows, rows.shape[1]), refcheck=False)
+    return rows
+
+
+def known_length(source: Any) -> int | None:
+    """Number of rows of a source that knows it without being read, else None."""
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        if path.suffix.lower() == ".parquet":
+            return int(open_parquet(path).metadata.num_rows)
+        return len(map_npy(path)) if path.suffix.lower() == ".npy" else None
+    if hasattr(source, "shape"):
+        return int(source.shape[0])
+    if isinstance(source, list | tuple):
+        return sum(len(block) for block in source)
+    return None
+
+
+def _raw_blocks(source: Any, block_rows: int) -> Iterable[Any]:
+    if isinstance(source, str | os.PathLike):
+        return _file_blocks(Path(source), block_rows)
+    if is_frame(source):
+        source = table_from_frame(source)
+    if isinstance(source, Table):
+        source = source.values
+    if hasattr(source, "compute") and hasattr(source, "chunks"):  # a dask array
+        return _chunks(source)
+    if hasattr(source, "shape"):
+        return _slices(source, block_rows)
+    if isinstance(source, Iterable) and not isinstance(source, bytes):
+        return source
+    raise InvalidTableError(
+        f"rows come from an array, a file or an iterable of 2-d blocks, got {type(source).__name__}."
+    )
+
+
+def _file_blocks(path: Path, block_rows: int) -> Iterable[Any]:
+    if path.suffix.lower() == ".npy":
+        return _slices(map_npy(path), block_rows)
+    if path.suffix.lower() == ".parquet":
+        return _parquet_blocks(path, block_rows)
+    return _slices(read_table(path).values, block_rows)
+
+
+def _parquet_blocks(path: Path, block_rows: int) -> Iterator[np.ndarray]:
+    batches = open_parquet(path).iter_batches(batch_size=block_rows)
+    while True:
+        with parquet_errors(path):
+            batch = next(batches, None)
+        if batch is None:
+            return
+        columns = [
+            _number_values(column, f"{path}, column {name!r}")
+            for name, column in zip(batch.schema.names, batch.columns, strict=True)
+        ]
+        yield np.column_stack(columns)
+
+
+def _number_values(column: Any, where: str) -> np.ndarray:
+    import pyarrow as pa
+
+    typed = arrow_column(pa.chunked_array([column]), where)
+    if typed.kind == "category":
+        # Codes are known only after the last block, so blocks hold numbers.
+        raise InvalidTableError(f"{where} holds texts; blocks of rows must be numbers. Drop the column.")
+    return typed.values
+
+
+def _slices(array: Any, block_rows: int) -> Iterator[Any]:
+    if array.ndim != 2:
+        raise InvalidTableError(f"rows and columns are needed, got an array of {array.ndim} dimension(s).")
+    for start in range(0, array.shape[0], block_rows):
+        yield array[start : start + block_rows]
+
+
+def _chunks(array: Any) -> Iterator[np.ndarray]:
+    start = 0
+    for size in array.chunks[0]:
+        yield np.asarray(array[start : start + size].compute())
+        start += size
+
+
+def _as_block(block: Any, number: int) -> np.ndarray:
+    array = np.asarray(block)
+    if array.ndim != 2 or array.dtype.kind not in "biuf":
+        raise InvalidTableError(
+            f"block {number} must be a 2-d array of numbers, got {array.ndim} dimension(s) of {array.dtype}.",
+            block=number,
+        )
+    return np.ascontiguousarray(array, dtype=np.float64)

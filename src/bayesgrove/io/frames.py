@@ -1,0 +1,97 @@
+"""pandas and polars frames by what they can do; neither library is imported here."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bayesgrove.core.errors import InvalidTableError
+from bayesgrove.core.table import Table
+from bayesgrove.io.columns import Column, assemble, code_labels, from_numbers
+
+
+def is_frame(value: Any) -> bool:
+    """True for a pandas or polars DataFrame."""
+    return _is_polars(value) or _is_pandas(value)
+
+
+def table_from_frame(frame: Any) -> Table:
+    """A table from a pandas or polars DataFrame; categories keep the order their type declares."""
+    if _is_polars(frame):
+        names = list(frame.columns)
+        columns = [_polars_column(series, _where(series.name)) for series in frame.get_columns()]
+    elif _is_pandas(frame):
+        names = [str(name) for name in frame.columns]
+        columns = [_pandas_column(frame.iloc[:, j], _where(name)) for j, name in enumerate(names)]
+    else:
+        raise InvalidTableError(f"expected a pandas or polars DataFrame, got {type(frame).__name__}.")
+    return assemble(names, columns, "the frame")
+
+
+def _is_polars(value: Any) -> bool:
+    return hasattr(value, "get_columns") and hasattr(value, "schema")
+
+
+def _is_pandas(value: Any) -> bool:
+    return hasattr(value, "iloc") and hasattr(value, "columns") and hasattr(value, "dtypes")
+
+
+def _where(name: Any) -> str:
+    return f"column {str(name)!r}"
+
+
+def _pandas_column(series: Any, where: str) -> Column:
+    if hasattr(series, "cat"):
+        codes = series.cat.codes.to_numpy().astype(np.float64)
+        return Column(np.where(codes < 0, np.nan, codes), "category", tuple(series.cat.categories))
+    kind = series.dtype.kind
+    if kind in "biuf":
+        whole = series.dropna().to_numpy(
+            dtype={"b": bool, "i": np.int64, "u": np.uint64}.get(kind, np.float64)
+        )
+        checked = from_numbers(whole, where)
+        return Column(series.to_numpy(dtype=np.float64, na_value=np.nan), checked.kind)
+    if kind not in "OUT":
+        raise _refusal(where, series.dtype)
+    missing = series.isna().to_numpy()
+    cells = [None if gone else cell for cell, gone in zip(series.tolist(), missing, strict=True)]
+    return column_from_objects(cells, where, str(series.dtype))
+
+
+def _polars_column(series: Any, where: str) -> Column:
+    dtype = series.dtype
+    name = str(dtype).split("(")[0]
+    if dtype.is_integer() or dtype.is_float() or name == "Boolean":
+        checked = from_numbers(series.drop_nulls().to_numpy(), where)
+        if not series.null_count():
+            return checked
+        cells = [np.nan if cell is None else cell for cell in series.to_list()]
+        return Column(np.array(cells, dtype=np.float64), checked.kind)
+    if name == "Enum":
+        return code_labels(series.to_list(), dtype.categories.to_list())
+    if name not in ("String", "Utf8", "Categorical", "Object", "Null"):
+        raise _refusal(where, dtype)
+    return column_from_objects(series.to_list(), where, str(dtype))
+
+
+def column_from_objects(cells: Sequence[Any], where: str, dtype: str) -> Column:
+    """A column from Python objects that are all texts, all booleans or all numbers; None is missing."""
+    present = [cell for cell in cells if cell is not None]
+    if present and all(isinstance(cell, str) for cell in present):
+        return code_labels(cells)
+    if all(isinstance(cell, bool | np.bool_) for cell in present):
+        kind = "bool" if present else "float"
+    elif all(isinstance(cell, int | np.integer) and not isinstance(cell, bool) for cell in present):
+        kind = "integer"
+    elif all(isinstance(cell, int | float | np.number) and np.isrealobj(cell) for cell in present):
+        kind = "float"
+    else:
+        raise _refusal(where, dtype)
+    return Column(np.array([np.nan if cell is None else float(cell) for cell in cells]), kind)
+
+
+def _refusal(where: str, dtype: Any) -> InvalidTableError:
+    return InvalidTableError(
+        f"{where} holds {dtype}; columns are booleans, integers, floats or texts (categories), "
+        "not mixed. Convert it or drop it."
+    )

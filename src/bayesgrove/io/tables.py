@@ -1,0 +1,242 @@
+"""Tables from files (.csv, .tsv, .parquet, .npy, .npz): all become a `Table` of named float columns."""
+
+import contextlib
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesgrove.core.errors import BayesgroveError, InvalidFileError, InvalidTableError
+from bayesgrove.core.table import Table
+from bayesgrove.io.arrays import array_from_npy, map_npy
+from bayesgrove.io.columns import Column, assemble, code_labels, from_numbers
+from bayesgrove.io.delimited import infer_column, read_text_table
+
+MAX_ARCHIVE_BYTES = 8 * 2**30
+_LARGEST_INFLATION = 1100  # deflate cannot do better than about 1,032
+
+
+class LabelledTable(NamedTuple):
+    """A table and, where an index column was named, one label per row."""
+
+    table: Table
+    labels: tuple[str, ...] | None
+
+
+class _Source(NamedTuple):
+    """A file taken apart: raw columns, how to make one a number column, how to make one row labels."""
+
+    names: Sequence[str]
+    columns: Sequence[Any]
+    to_column: Callable[[Any, str], Column]
+    to_labels: Callable[[Any], list[str]]
+
+
+def read_table(path: str | os.PathLike[str], *, header: bool | None = None) -> Table:
+    """The table in a file; its kind is told by the name's ending.
+
+    Parameters
+    ----------
+    path : str or path
+        .csv, .tsv, .parquet, .npy or .npz.
+    header : bool, optional
+        Whether the first line of a .csv or .tsv holds names; by default it is looked at.
+    """
+    return read_labelled_table(path, header=header).table
+
+
+def read_labelled_table(
+    path: str | os.PathLike[str],
+    *,
+    index: str | None = None,
+    header: bool | None = None,
+    require_index: bool = True,
+) -> LabelledTable:
+    """The table in a file without its `index` column, whose cells become the rows' labels.
+
+    Without `require_index` a file that lacks the column has no labels; else it is refused.
+    """
+    source_path = Path(path)
+    source = _open(source_path, header)
+    names, columns, labels = list(source.names), list(source.columns), None
+    if index is not None and (require_index or index in names):
+        place = _find(index, names, source_path)
+        labels = tuple(source.to_labels(columns.pop(place)))
+        names.pop(place)
+    typed = [
+        source.to_column(column, f"{source_path}, column {name!r}")
+        for name, column in zip(names, columns, strict=True)
+    ]
+    return LabelledTable(assemble(names, typed, str(source_path)), labels)
+
+
+def _open(path: Path, header: bool | None) -> _Source:
+    if path.suffix.lower() not in _READERS:
+        raise InvalidFileError(
+            f"{path}: a table's name ends in {', '.join(_READERS)}, got {path.suffix or 'no ending'!r}. "
+            "Convert or rename the file.",
+            path=path,
+        )
+    if not os.path.isfile(path):
+        raise InvalidFileError(f"there is no file {path}.", path=path)
+    return _READERS[path.suffix.lower()](path, header)
+
+
+def _find(index: str, names: list[str], path: Path) -> int:
+    if index not in names:
+        shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+        raise InvalidTableError(
+            f"{path} has no column {index!r} to use as index; it has {shown}.", column=index
+        )
+    return names.index(index)
+
+
+def _read_delimited(path: Path, header: bool | None) -> _Source:
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    text = read_text_table(path, delimiter, header)
+    return _Source(
+        text.names, text.columns, lambda cells, where: infer_column(cells, text.lines, where), _texts
+    )
+
+
+def _read_npy(path: Path, header: bool | None) -> _Source:
+    return _array_source(map_npy(path), str(path))
+
+
+def _read_npz(path: Path, header: bool | None) -> _Source:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            member = _only_member(archive, path)
+            _check_inflation(member, path)
+            content = archive.read(member)
+    except (
+        zipfile.BadZipFile,
+        NotImplementedError,
+        RuntimeError,
+        OSError,
+        EOFError,
+        zlib.error,
+    ) as error:
+        raise InvalidFileError(f"{path} is damaged or not a .npz file ({error}).", path=path) from error
+    return _array_source(array_from_npy(content, f"{path}: {member.filename}"), str(path))
+
+
+def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
+    members = {info.filename: info for info in archive.infolist()}
+    if "X.npy" in members:
+        return members["X.npy"]
+    if len(members) != 1:
+        shown = ", ".join(sorted(members)[:5])
+        raise InvalidTableError(
+            f"{path} must hold one array or one named 'X', got {shown or 'none'}.", path=path
+        )
+    return next(iter(members.values()))
+
+
+def _check_inflation(member: zipfile.ZipInfo, path: Path) -> None:
+    allowed = min(MAX_ARCHIVE_BYTES, _LARGEST_INFLATION * member.compress_size + 1024)
+    if member.file_size > allowed or member.compress_size > path.stat().st_size:
+        raise InvalidFileError(
+            f"{path}: {member.filename!r} promises {member.file_size} bytes, more than the limit "
+            f"of {allowed}; it is damaged or hostile.",
+            path=path,
+        )
+
+
+def _array_source(array: np.ndarray, where: str) -> _Source:
+    if array.ndim != 2:
+        raise InvalidTableError(
+            f"{where} holds an array of {array.ndim} dimension(s); a table has two, rows and columns."
+        )
+    names = [f"x{j}" for j in range(array.shape[1])]
+    columns = [array[:, j] for j in range(array.shape[1])]
+    return _Source(names, columns, from_numbers, lambda column: _texts(column.tolist()))
+
+
+def _read_parquet(path: Path, header: bool | None) -> _Source:
+    source = open_parquet(path)
+    with parquet_errors(path):
+        table = source.read()
+    columns = [table.column(j) for j in range(table.num_columns)]
+
+    # Texts are decoded only when a column is converted, so damage may show as late as that.
+    def to_column(column: Any, where: str) -> Column:
+        with parquet_errors(path):
+            return arrow_column(column, where)
+
+    def to_labels(column: Any) -> list[str]:
+        with parquet_errors(path):
+            return _texts(column.to_pylist())
+
+    return _Source(table.column_names, columns, to_column, to_labels)
+
+
+def open_parquet(path: Path) -> Any:
+    """The file as pyarrow's ParquetFile."""
+    try:
+        from pyarrow import parquet
+    except ImportError as error:
+        raise InvalidFileError(
+            f"reading {path} needs pyarrow; install it with: pip install 'bayesgrove[tables]'.", path=path
+        ) from error
+    with parquet_errors(path):
+        return parquet.ParquetFile(path)
+
+
+@contextlib.contextmanager
+def parquet_errors(path: Path) -> Iterator[None]:
+    """Turn what pyarrow raises on a damaged file into one kind of error."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (OSError, ValueError, MemoryError, pa.ArrowException) as error:
+        if isinstance(error, BayesgroveError):
+            raise
+        reason = str(error).split("\n")[0]
+        raise InvalidFileError(f"{path} is damaged or not a Parquet file ({reason}).", path=path) from error
+
+
+def arrow_column(column: Any, where: str) -> Column:
+    """A column from an Arrow column of booleans, numbers, texts or a dictionary of texts."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.unify_dictionaries()
+        labels = column.chunk(0).dictionary.to_pylist() if column.num_chunks else []
+        return code_labels(column.cast(kind.value_type).to_pylist(), map(str, labels))
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return code_labels(column.to_pylist())
+    if pa.types.is_boolean(kind):
+        return Column(_arrow_floats(column.cast(pa.int8())), "bool")
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        checked = from_numbers(column.drop_null().to_numpy(), where)
+        return Column(_arrow_floats(column), checked.kind)
+    if pa.types.is_null(kind):
+        return Column(np.full(len(column), np.nan), "float")
+    raise InvalidTableError(
+        f"{where} holds {kind}; columns are booleans, integers, floats or texts. Convert it or drop it."
+    )
+
+
+def _arrow_floats(column: Any) -> np.ndarray:
+    return np.asarray(column.to_numpy(), dtype=np.float64)
+
+
+def _texts(cells: Sequence[Any]) -> list[str]:
+    """Row labels; a row without one is called by its number."""
+    return [f"row {i}" if cell is None or cell == "" else str(cell) for i, cell in enumerate(cells)]
+
+
+_READERS: dict[str, Callable[[Path, bool | None], _Source]] = {
+    ".csv": _read_delimited,
+    ".tsv": _read_delimited,
+    ".parquet": _read_parquet,
+    ".npy": _read_npy,
+    ".npz": _read_npz,
+}

@@ -1,0 +1,142 @@
+"""Generators tell the truth about what they make; loaders find files or say where to put them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bayesgrove import datasets
+from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
+from bayesgrove.datasets.home import FILES, is_present
+
+pytestmark = pytest.mark.unit
+
+SHARED_DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+def test_blobs_tree_levels_are_nested():
+    X, labels, levels = datasets.make_blobs_tree(270, depth=3, branching=3, n_features=4, random_state=0)
+    assert X.shape == (270, 4)
+    np.testing.assert_array_equal(np.bincount(labels), np.full(27, 10))
+    np.testing.assert_array_equal(levels[:, 2], labels)
+    for fine in range(27):
+        assert len({tuple(row) for row in levels[labels == fine]}) == 1
+    np.testing.assert_array_equal(levels[:, 0], levels[:, 2] // 9)
+
+
+def test_blobs_tree_points_lie_near_their_centres():
+    X, labels, _ = datasets.make_blobs_tree(4000, depth=2, branching=2, noise=0.5, random_state=3)
+    within = [X[labels == k].std(axis=0) for k in range(4)]
+    # 1,000 points each: standard error .011; 5 of them on 8 numbers, false alarm below 1e-5
+    np.testing.assert_allclose(within, 0.5, atol=0.06)
+
+
+def test_generators_repeat_and_differ_by_seed():
+    first = datasets.make_benchmark_blobs("skewed", 100, random_state=1)
+    np.testing.assert_array_equal(first.X, datasets.make_benchmark_blobs("skewed", 100, random_state=1).X)
+    assert not np.array_equal(first.X, datasets.make_benchmark_blobs("skewed", 100, random_state=2).X)
+
+
+@pytest.mark.parametrize(
+    ("kind", "n_clusters"),
+    [("separated", 40), ("outliers", 40), ("skewed", 60), ("nested", 30), ("overlapping", 20)],
+)
+def test_benchmark_blobs_have_the_stated_clusters(kind, n_clusters):
+    X, labels = datasets.make_benchmark_blobs(kind, 20_000, d=3, random_state=0)
+    assert X.shape == (20_000, 3)
+    assert X.dtype == np.float64
+    assert len(np.unique(labels[labels >= 0])) == n_clusters
+    assert np.sum(labels == -1) == (200 if kind == "outliers" else 0)
+
+
+def test_skewed_sizes_follow_their_law():
+    labels = datasets.make_benchmark_blobs("skewed", 50_000, d=1, random_state=0).labels
+    weights = np.arange(1, 61) ** -1.5
+    expected = 50_000 * weights / weights.sum()
+    chi_square = np.sum((np.bincount(labels, minlength=60) - expected) ** 2 / expected)
+    assert chi_square < 130  # 59 degrees of freedom: false alarm 3e-7
+
+
+def test_cross_table_is_the_specified_generator():
+    n_rows, N = 12, 5  # the loop of the specification, word for word
+    rng = np.random.default_rng(4)
+    columns, view = [], np.repeat([0, 1], [3, 6])
+    for d, k in zip((3, 6), (2, 4), strict=True):
+        z = np.concatenate([np.arange(k), rng.integers(0, k, n_rows - k)])
+        rng.shuffle(z)
+        theta = rng.beta(0.5, 0.5, size=(k, d))
+        columns.append(rng.binomial(N, theta[z]))
+    X = np.concatenate(columns, axis=1)
+    p = rng.permutation(X.shape[1])
+    table = datasets.make_cross_table(n_rows, (3, 6), (2, 4), n_trials=N, random_state=4)
+    np.testing.assert_array_equal(table.X, X[:, p])
+    np.testing.assert_array_equal(table.view_labels, view[p])
+    assert table.row_labels.shape == (2, n_rows)
+
+
+def test_bad_settings_are_refused():
+    with pytest.raises(InvalidSettingError, match="must be at least 1, got 10, 0, 3, 2"):
+        datasets.make_blobs_tree(10, depth=0)
+    with pytest.raises(InvalidSettingError, match=r"kind is one of separated, outliers.*got 'round'"):
+        datasets.make_benchmark_blobs("round", 10)
+    with pytest.raises(InvalidSettingError, match="n and d must be at least 1, got 0 and 10"):
+        datasets.make_benchmark_blobs("nested", 0)
+    with pytest.raises(InvalidSettingError, match="one number for each view, got 2 and 1"):
+        datasets.make_cross_table(10, (1, 2), (3,))
+    with pytest.raises(InvalidSettingError, match="clusters at most n_rows = 3"):
+        datasets.make_cross_table(3, (2,), (4,))
+
+
+def test_data_home_order(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("BAYESGROVE_DATA", raising=False)
+    assert datasets.data_home() == tmp_path / "cache" / "bayesgrove"
+    monkeypatch.setenv("BAYESGROVE_DATA", str(tmp_path / "variable"))
+    assert datasets.data_home() == tmp_path / "variable"
+    assert datasets.data_home(tmp_path / "argument") == tmp_path / "argument"
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_missing_files_say_where_to_put_them(name, tmp_path):
+    assert not is_present(name, tmp_path)
+    with pytest.raises(InvalidFileError, match=f"'{name}' is not here: put its file at .*BAYESGROVE_DATA"):
+        getattr(datasets, f"load_{name}")(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["sonar", "isolet", "toy1300"])
+def test_damaged_files_are_named(name, tmp_path):
+    for relative in FILES[name]:
+        path = tmp_path / relative
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"\x1f\x8b rubbish")
+    with pytest.raises(InvalidFileError, match=r"is damaged \(.*copy it again"):
+        getattr(datasets, f"load_{name}")(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "class_sizes"),
+    [
+        ("animals", (33, 102), [2, 2, 2, 4, 4, 5, 5, 9]),
+        ("zoo", (101, 16), [4, 5, 8, 10, 13, 20, 41]),
+        ("sonar", (208, 60), [97, 111]),
+        ("musk1", (476, 166), [207, 269]),
+        ("isolet", (1560, 617), [60] * 26),
+        ("arcene", (200, 10_000), [88, 112]),
+        ("toy1300", (1300, 2), [100] * 13),
+        ("fashion_sample", (1000, 784), [100] * 10),
+        ("nips", (1500, 7605), None),
+    ],
+)
+def test_loaded_data_have_the_documented_shape(name, shape, class_sizes):
+    if not is_present(name, SHARED_DATA):
+        pytest.skip(f"research data {name} are not in the folder shared beside the project")
+    found = getattr(datasets, f"load_{name}")(SHARED_DATA)
+    assert found.data.shape == shape
+    assert len(found.feature_names) == shape[1]
+    assert found.row_names is None or len(found.row_names) == shape[0]
+    if class_sizes is None:
+        assert found.target is None
+        assert found.data.sum() == 1_870_706
+    else:
+        assert sorted(np.unique(found.target, return_counts=True)[1]) == class_sizes
+        assert np.isfinite(found.data).all()
