@@ -163,12 +163,12 @@ def test_gaussian_cells_may_be_tiny_or_huge(by_name, name, size):
 
 def test_large_counts_are_finite_and_accurate(by_name):
     """Terms of size 1e10 cancel, so five digits after the point are all there is."""
-    example = by_name["poisson"]
+    prior = by_name["poisson"].prior._replace(rate=np.array([1e-9, 1e-6]))
     values = np.array([[1e9, 1e6], [1e9 + 1e3, 1e6]])
-    row = np.zeros(contract.n_stats(example.prior))
-    total = compiled.chain(example.prior, row, values)
-    assert total == pytest.approx(compiled.log_marginal(example.prior, row), abs=1e-4)
-    assert -1e3 < total < 0
+    row = np.zeros(contract.n_stats(prior))
+    total = compiled.chain(prior, row, values)
+    assert total == pytest.approx(compiled.log_marginal(prior, row), abs=1e-4)
+    assert -100 < total < 0
 
 
 def test_compiled_equals_plain_python(example, plain_portraits):
