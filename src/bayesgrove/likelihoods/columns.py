@@ -7,7 +7,7 @@ categories). Drawn parameters stand at the same places as the statistics; unused
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,7 +33,7 @@ class Family(NamedTuple):
     """What a column's family code stands for; width 0 is one number per category."""
 
     name: str
-    prior: type
+    prior: Any
     width: int
     hyper: tuple
 

@@ -46,12 +46,13 @@ def cholesky(matrix):
     """Overwrite a positive definite matrix by its lower factor; gives the log determinant."""
     log_determinant = 0.0
     for j in range(matrix.shape[0]):
+        floor = 1e-16 * matrix[j, j]  # rows far beyond the prior's scale leave nothing but rounding
         for i in range(j, matrix.shape[0]):
             total = matrix[i, j]
             for k in range(j):
                 total -= matrix[i, k] * matrix[j, k]
             if i == j:
-                matrix[j, j] = math.sqrt(total)
+                matrix[j, j] = math.sqrt(max(total, floor))
             else:
                 matrix[i, j] = total / matrix[j, j]
         for i in range(j):

@@ -44,7 +44,7 @@ class Columns(Likelihood):
     def resolved(self, table: Table) -> "Columns":
         """With one likelihood for each column of the table."""
         if isinstance(self.likelihoods, Mapping):
-            entries = entries_of_mapping(self.likelihoods, table)
+            entries: Sequence[Any] = entries_of_mapping(self.likelihoods, table)
         else:
             entries = entries_of_sequence(self.likelihoods, table)
         return Columns([column_likelihood(entry, table, j) for j, entry in enumerate(entries)])
