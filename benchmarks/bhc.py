@@ -15,11 +15,7 @@ def run(constants: dict[str, float], arguments: Any) -> dict[str, Any]:
     sizes = arguments.sizes or [*COMPARED, ALONE]
     rows = []
     for n in sizes:
-        rows += (
-            _alone(constants, n, arguments.repeats)
-            if n >= ALONE
-            else _compared(constants, n, arguments.repeats)
-        )
+        rows += _alone(constants, n, arguments.repeats) if n >= ALONE else _compared(constants, n, arguments.repeats)
     ours = [(row["n"], row["seconds"]) for row in rows if row["who"] == "ours"]
     return {"rows": rows, "exponent": exponent([n for n, _ in ours], [seconds for _, seconds in ours])}
 

@@ -56,11 +56,7 @@ def peak_mb() -> float:
 def _status() -> dict[str, float]:
     path = Path("/proc/self/status")
     lines = path.read_text().splitlines() if path.exists() else []
-    return {
-        line.split(":")[0]: int(line.split()[1]) / 1024
-        for line in lines
-        if line.startswith(("VmRSS", "VmHWM"))
-    }
+    return {line.split(":")[0]: int(line.split()[1]) / 1024 for line in lines if line.startswith(("VmRSS", "VmHWM"))}
 
 
 def _rusage_mb() -> float:

@@ -50,9 +50,7 @@ def contenders(X: Any) -> dict[str, Any]:
 
     works = {
         "ours": lambda: bayesgrove.RandomizedBHC(random_state=0).fit(X).labels_,
-        "MiniBatchKMeans(40)": lambda: (
-            MiniBatchKMeans(n_clusters=40, random_state=0, n_init=3).fit(X).labels_
-        ),
+        "MiniBatchKMeans(40)": lambda: MiniBatchKMeans(n_clusters=40, random_state=0, n_init=3).fit(X).labels_,
     }
     if len(X) <= LARGEST_FOR_BIRCH:
         # radius of a unit Gaussian in 10 columns; at the default .5 every row is its own sub-cluster

@@ -43,9 +43,7 @@ def _first_fits(model: str, repeats: int, peer: tuple[float, float]) -> list[dic
     ]
 
 
-def _median(
-    command: Sequence[str], repeats: int, environment: Mapping[str, str] | None = None
-) -> tuple[float, float]:
+def _median(command: Sequence[str], repeats: int, environment: Mapping[str, str] | None = None) -> tuple[float, float]:
     runs = [cpu_and_wall(command, environment) for _ in range(repeats)]
     return statistics.median(cpu for cpu, _ in runs), statistics.median(wall for _, wall in runs)
 

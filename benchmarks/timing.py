@@ -67,9 +67,7 @@ def format_rows(rows: Sequence[Mapping[str, Any]]) -> str:
     titles = list(dict.fromkeys(title for row in rows for title in row))
     cells = [titles] + [[_cell(row.get(title, "")) for title in titles] for row in rows]
     widths = [max(len(line[j]) for line in cells) for j in range(len(titles))]
-    return "\n".join(
-        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in cells
-    )
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in cells)
 
 
 def _cell(value: Any) -> str:

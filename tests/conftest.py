@@ -79,9 +79,7 @@ ALL_LIKELIHOODS = (
     ),
     Example(
         "gaussian",
-        GaussianDiagonalPrior(
-            np.array([0.2, -0.5]), np.array([0.3, 1.4]), np.array([2.0, 3.1]), np.array([0.8, 2.5])
-        ),
+        GaussianDiagonalPrior(np.array([0.2, -0.5]), np.array([0.3, 1.4]), np.array([2.0, 3.1]), np.array([0.8, 2.5])),
         lambda rng, n: rng.normal([0.5, -1], [1, 2], (n, 2)),
     ),
     Example(

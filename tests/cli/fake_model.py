@@ -69,9 +69,7 @@ def grow(labels):
 class Fake:
     """Fake estimator."""
 
-    def __init__(
-        self, likelihood="auto", concentration=1.0, random_state=None, n_jobs=None, verbose=0, fail=None
-    ):
+    def __init__(self, likelihood="auto", concentration=1.0, random_state=None, n_jobs=None, verbose=0, fail=None):
         self.likelihood, self.concentration, self.fail = likelihood, concentration, fail
         self.random_state, self.n_jobs, self.verbose = random_state, n_jobs, verbose
 

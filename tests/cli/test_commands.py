@@ -160,9 +160,7 @@ def test_doctor(monkeypatch, tmp_path, capsys):
     (tmp_path / "uci" / "zoo" / "zoo.data.gz").write_bytes(b"")
     monkeypatch.setenv("BAYESGROVE_DATA", str(tmp_path))
     assert main(["doctor"]) == 0
-    shown = {
-        line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines() if line.strip()
-    }
+    shown = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines() if line.strip()}
     assert shown["zoo"] == ["found"]
     assert shown["sonar"] == ["missing"]
     assert shown["numpy"][0][0].isdigit()

@@ -170,9 +170,7 @@ def test_an_empty_folder_is_welcome(data, tmp_path):
 def test_without_matplotlib_it_says_so(data, tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert main(["fit", "bhc", str(data), "--out", str(tmp_path / "r")]) == 0
-    assert (
-        "no picture: matplotlib is not installed (pip install 'bayesgrove[plot]')" in capsys.readouterr().out
-    )
+    assert "no picture: matplotlib is not installed (pip install 'bayesgrove[plot]')" in capsys.readouterr().out
     assert set(contents(tmp_path / "r")) == FILES - {"tree.png"}
 
 

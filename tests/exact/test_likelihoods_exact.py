@@ -131,12 +131,7 @@ def normal_gamma_evidence(cells, mean, strength, shape, rate):
             return stats.norm.pdf(z) * math.exp(-0.5 * precision * np.sum(gaps**2))
 
         factor = (precision / (2 * math.pi)) ** (len(cells) / 2)
-        return (
-            stats.gamma.pdf(precision, shape, scale=1 / rate)
-            * precision
-            * factor
-            * integral(density, -12, 12)
-        )
+        return stats.gamma.pdf(precision, shape, scale=1 / rate) * precision * factor * integral(density, -12, 12)
 
     return integral(given_precision, -8, 5)
 
@@ -168,9 +163,7 @@ def test_discrete_predictives_sum_to_one(by_name, name, n):
     example = by_name[name]
     row = compiled.statistics(example.prior, example.data(1, n))
     points = itertools.product(*SUPPORTS[name])
-    total = math.fsum(
-        math.exp(compiled.log_predictive(example.prior, row, np.array(x, float))) for x in points
-    )
+    total = math.fsum(math.exp(compiled.log_predictive(example.prior, row, np.array(x, float))) for x in points)
     assert total == pytest.approx(1.0, abs=1e-9)
 
 
@@ -178,9 +171,7 @@ def test_documents_of_one_length_sum_to_one(by_name):
     example = by_name["multinomial"]
     row = compiled.statistics(example.prior, example.data(1, 6))
     documents = [x for x in itertools.product(range(6), repeat=4) if sum(x) == 5]
-    total = math.fsum(
-        math.exp(compiled.log_predictive(example.prior, row, np.array(x, float))) for x in documents
-    )
+    total = math.fsum(math.exp(compiled.log_predictive(example.prior, row, np.array(x, float))) for x in documents)
     assert total == pytest.approx(1.0, abs=1e-9)
 
 
@@ -214,9 +205,7 @@ def test_the_full_gaussian_predictive_integrates_to_one(by_name):
     example = by_name["gaussian-full"]
     row = compiled.statistics(example.prior, example.data(1, 12))
     grid = np.linspace(-40, 40, 801)
-    density = [
-        math.exp(compiled.log_predictive(example.prior, row, np.array([x, y]))) for x in grid for y in grid
-    ]
+    density = [math.exp(compiled.log_predictive(example.prior, row, np.array([x, y]))) for x in grid for y in grid]
     assert math.fsum(density) * 0.1**2 == pytest.approx(1.0, abs=1e-5)
 
 
@@ -247,9 +236,7 @@ def raw_log_marginal_by_digits(cells, variance_default):
         )
 
 
-@pytest.mark.parametrize(
-    ("scale", "offset"), [(1e-150, 0.0), (1e150, 0.0), (1.0, 1e12), (1e-3, 1e8), (1e140, 1e151)]
-)
+@pytest.mark.parametrize(("scale", "offset"), [(1e-150, 0.0), (1e150, 0.0), (1.0, 1e12), (1e-3, 1e8), (1e140, 1e151)])
 def test_extreme_scales_and_offsets_keep_all_digits(by_name, scale, offset):
     cells = scale * by_name["gaussian"].data(2, 50)[:, :1] + offset
     got = likelihoods.log_marginal("gaussian", cells)

@@ -63,9 +63,7 @@ def test_pairs_equal_enumeration(seed):
             together[np.ix_(list(below[node]), list(below[node]))] += probability
     matrix = same_cluster_matrix(tree)
     np.testing.assert_allclose(matrix, together, atol=1e-12)
-    pairs = [
-        [same_cluster_probability(tree, i, j) for j in range(tree.n_leaves)] for i in range(tree.n_leaves)
-    ]
+    pairs = [[same_cluster_probability(tree, i, j) for j in range(tree.n_leaves)] for i in range(tree.n_leaves)]
     np.testing.assert_allclose(pairs, matrix, atol=1e-12)
 
 

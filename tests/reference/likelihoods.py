@@ -32,11 +32,7 @@ def poisson(cells, a, b):
     total = sum(cells)
     factorials = math.fsum(math.log(math.factorial(int(x))) for x in cells)
     return (
-        a * math.log(b)
-        - math.lgamma(a)
-        + math.lgamma(a + total)
-        - (a + total) * math.log(b + len(cells))
-        - factorials
+        a * math.log(b) - math.lgamma(a) + math.lgamma(a + total) - (a + total) * math.log(b + len(cells)) - factorials
     )
 
 
@@ -137,9 +133,7 @@ def log_marginal(name, prior, values):
         return of_columns(values, *prior)
     if name == "categorical":
         sizes = np.diff(prior.start).tolist()
-        return sum(
-            categorical(observed(values, j), sizes[j], prior.pseudo_count[j]) for j in range(len(sizes))
-        )
+        return sum(categorical(observed(values, j), sizes[j], prior.pseudo_count[j]) for j in range(len(sizes)))
     family = {
         "gaussian-known-variance": gaussian_known,
         "gaussian": gaussian,
@@ -147,6 +141,4 @@ def log_marginal(name, prior, values):
         "binomial": binomial,
         "poisson": poisson,
     }[name]
-    return sum(
-        family(observed(values, j), *(float(numbers[j]) for numbers in prior)) for j in range(values.shape[1])
-    )
+    return sum(family(observed(values, j), *(float(numbers[j]) for numbers in prior)) for j in range(values.shape[1]))

@@ -130,9 +130,7 @@ def test_dirichlet_sums_to_one(concentration):
 @pytest.mark.parametrize("concentration", [0.4, 2.0])
 def test_crp_visits_partitions_by_their_law(concentration):
     draws = many_crp(generator(8), 5, concentration, 100_000)
-    wanted = {
-        tuple(labels.tolist()): np.exp(log_crp_labels(labels, concentration)) for labels in all_partitions(5)
-    }
+    wanted = {tuple(labels.tolist()): np.exp(log_crp_labels(labels, concentration)) for labels in all_partitions(5)}
     found, counts = np.unique(draws, axis=0, return_counts=True)
     tally = dict(zip(map(tuple, found.tolist()), counts, strict=True))
     assert set(tally) <= set(wanted)

@@ -101,9 +101,7 @@ def test_binding_again_gives_the_same_prior():
             assert np.allclose(before, after, rtol=1e-14, atol=1e-15)
 
 
-@pytest.mark.parametrize(
-    "name", ["gaussian", "gaussian-known-variance", "poisson", "bernoulli", "categorical"]
-)
+@pytest.mark.parametrize("name", ["gaussian", "gaussian-known-variance", "poisson", "bernoulli", "categorical"])
 def test_a_missing_column_adds_nothing(name):
     data = np.array([[1.0, NAN], [0.0, NAN], [1.0, NAN]])
     assert log_marginal(name, data) == pytest.approx(log_marginal(name, data[:, :1]), abs=1e-12)

@@ -104,9 +104,7 @@ def test_bad_settings_are_named(options, message):
 def test_missing_columns_are_named():
     with pytest.raises(InvalidTreeError, match=r"a cut by probability needs the column 'log_merge_odds'"):
         Tree.from_merges([[0, 1]]).cut(probability=0.5)
-    with pytest.raises(
-        InvalidTreeError, match=r"needs the column 'log_q', the tree has \['log_merge_odds'\]"
-    ):
+    with pytest.raises(InvalidTreeError, match=r"needs the column 'log_q', the tree has \['log_merge_odds'\]"):
         Tree.from_merges([[0, 1]], [1.0]).cut("map")
 
 

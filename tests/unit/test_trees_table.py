@@ -116,9 +116,7 @@ def test_pickle_and_deepcopy_keep_everything():
 
 
 def test_repr_is_short():
-    assert (
-        repr(Tree.from_merges([[0, 1]], [1.0])) == "Tree(n_leaves=2, n_nodes=3, columns=['log_merge_odds'])"
-    )
+    assert repr(Tree.from_merges([[0, 1]], [1.0])) == "Tree(n_leaves=2, n_nodes=3, columns=['log_merge_odds'])"
     assert repr(Tree.from_parents([-1])) == "Tree(n_leaves=1, n_nodes=1)"
 
 

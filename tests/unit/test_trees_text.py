@@ -24,8 +24,7 @@ def clades(tree):
     """Leaf names below each node with the node's height: the tree without its ids."""
     below = leaves_below(tree.parent, tree.item)
     return sorted(
-        (sorted(tree.label(i) for i in items), round(float(h), 9))
-        for items, h in zip(below, tree.height, strict=True)
+        (sorted(tree.label(i) for i in items), round(float(h), 9)) for items, h in zip(below, tree.height, strict=True)
     )
 
 

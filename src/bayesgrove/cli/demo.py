@@ -66,13 +66,9 @@ def _fit(table: Any) -> tuple[Any, float]:
 
 def _show(console: Console, model: Any, growers: np.ndarray, seconds: float) -> None:
     found = count(model.n_clusters_, "cluster")
-    console.print(
-        f"{found} in {seconds:.1f} s (the first run compiles), against the growers:", highlight=False
-    )
+    console.print(f"{found} in {seconds:.1f} s (the first run compiles), against the growers:", highlight=False)
     console.print(cross_grid(model.labels_, growers))
-    console.print(
-        "\nHow sure: the probability that each cluster is one, and that it is one with its neighbour:"
-    )
+    console.print("\nHow sure: the probability that each cluster is one, and that it is one with its neighbour:")
     console.print(cluster_grid(model.tree_, model.labels_))
     console.print()
     console.print(numbers_grid(model))

@@ -28,9 +28,7 @@ def doctor(console: Console) -> None:
         grid.add_row(f"  {name}", "found" if is_present(name) else "missing")
     console.print(grid)
     if not is_writable(folder):
-        console.print(
-            "Kernels are compiled anew in each process: set NUMBA_CACHE_DIR to a folder you may write to."
-        )
+        console.print("Kernels are compiled anew in each process: set NUMBA_CACHE_DIR to a folder you may write to.")
 
 
 def kernel_cache() -> Path:

@@ -75,9 +75,7 @@ def fit(
 @app.command()
 def predict(
     run: Run,
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="Table with the columns the model was fitted on.")
-    ],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="Table with the columns the model was fitted on.")],
     output: Output = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of every cluster.")] = False,
     force: Force = False,

@@ -26,9 +26,7 @@ def check_destination(run: Path, *, force: bool) -> None:
     if not run.is_dir() or not any(run.iterdir()):
         return
     if not (run / SUMMARY).is_file():
-        raise InvalidFileError(
-            f"{run} has files that are no bayesgrove run; choose a new or empty folder.", path=run
-        )
+        raise InvalidFileError(f"{run} has files that are no bayesgrove run; choose a new or empty folder.", path=run)
     if not force:
         raise InvalidFileError(f"{run} holds a run already; choose another name or add --force.", path=run)
 
@@ -58,9 +56,7 @@ def _publish(stage: Path, run: Path) -> None:
         os.replace(path, run / path.name)
 
 
-def write_run(
-    run: Path, model: Any, summary: dict[str, Any], names: tuple[str, ...] | None, *, force: bool
-) -> None:
+def write_run(run: Path, model: Any, summary: dict[str, Any], names: tuple[str, ...] | None, *, force: bool) -> None:
     """Write all files of a run but the picture."""
     from bayesgrove.io.delimited import write_labels_csv
 
@@ -88,9 +84,7 @@ def write_picture(run: Path, tree: Any) -> str | None:
 def open_run(run: Path) -> tuple[Any, dict[str, Any]]:
     """The fitted model of a run and its summary."""
     if not run.is_dir():
-        raise InvalidFileError(
-            f"there is no run folder {run}; make one with: bayesgrove fit MODEL DATA --out {run}"
-        )
+        raise InvalidFileError(f"there is no run folder {run}; make one with: bayesgrove fit MODEL DATA --out {run}")
     return models.load_model(run / MODEL), read_summary(run)
 
 
@@ -101,9 +95,7 @@ def read_summary(run: Path) -> dict[str, Any]:
         raise InvalidFileError(f"{run} is no bayesgrove run: it has no {path.name}.", path=path)
     try:
         if path.stat().st_size > MAX_SUMMARY_BYTES:
-            raise InvalidFileError(
-                f"{path} has more than {MAX_SUMMARY_BYTES} bytes; it is damaged.", path=path
-            )
+            raise InvalidFileError(f"{path} has more than {MAX_SUMMARY_BYTES} bytes; it is damaged.", path=path)
         summary = json.loads(path.read_bytes())
     except OSError as error:
         raise InvalidFileError(f"cannot read {path}: {error.strerror}.", path=path) from error

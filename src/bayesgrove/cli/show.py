@@ -52,9 +52,7 @@ def cluster_grid(tree: Any, labels: np.ndarray) -> Grid:
         )
     if len(order) > MAX_CLUSTERS:
         rest = order[MAX_CLUSTERS:]
-        grid.add_row(
-            f"{len(rest)} more", str(sizes[rest].sum()), f"{sizes[rest].sum() / sizes.sum():.1%}", "", ""
-        )
+        grid.add_row(f"{len(rest)} more", str(sizes[rest].sum()), f"{sizes[rest].sum() / sizes.sum():.1%}", "", "")
     return grid
 
 

@@ -50,9 +50,9 @@ def kernel(function: Any = None, **options: Any) -> Any:
 
 def stamped(dispatcher: Any) -> Any:
     """The dispatcher with its cache stamped by the package's sources; None where numba hides the stamp."""
-    if numba.config.DISABLE_JIT:
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return dispatcher
-    cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if not hasattr(cache_file, "_source_stamp"):
         logging.getLogger("bayesgrove").warning("numba's cache cannot be stamped: kernels are not cached")
         return None

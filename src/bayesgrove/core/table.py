@@ -78,9 +78,7 @@ def table_from_array(values: Any, names: Sequence[str] | None = None) -> Table:
 def as_numbers(array: np.ndarray) -> np.ndarray:
     """The array as C-contiguous float64, or an error that says what it holds."""
     if array.dtype.kind not in "biufO":
-        raise InvalidTableError(
-            f"a table holds numbers, got an array of {array.dtype}. Code them as numbers."
-        )
+        raise InvalidTableError(f"a table holds numbers, got an array of {array.dtype}. Code them as numbers.")
     try:
         return np.ascontiguousarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -130,9 +128,7 @@ def check_names(names: tuple[str, ...], expected: tuple[str, ...]) -> None:
     )
 
 
-def recode(
-    codes: np.ndarray, labels: tuple[Any, ...], known: tuple[Any, ...]
-) -> tuple[np.ndarray, tuple[Any, ...]]:
+def recode(codes: np.ndarray, labels: tuple[Any, ...], known: tuple[Any, ...]) -> tuple[np.ndarray, tuple[Any, ...]]:
     """Codes into `labels` as codes into `known`, and `known` with the first unknown label that occurs."""
     code_of = {label: code for code, label in enumerate(known)}
     new_codes = np.array([code_of.get(label, len(known)) for label in labels] or [0], float)

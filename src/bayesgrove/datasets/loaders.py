@@ -121,9 +121,7 @@ def load_nips(data_home: Folder = None) -> Dataset:
     counts, vocabulary = dataset_files("nips", data_home)
     arrays = _load_npz(counts)
     indices = arrays["indices"].astype(np.int32)
-    matrix = csr_array(
-        (arrays["data"].astype(np.int64), indices, arrays["indptr"]), shape=tuple(arrays["shape"])
-    )
+    matrix = csr_array((arrays["data"].astype(np.int64), indices, arrays["indptr"]), shape=tuple(arrays["shape"]))
     words = tuple(vocabulary.read_text(encoding="utf-8").split())
     description = "NIPS papers, 1,500 x 7,605 words (those seen more than 20 times): UCI Bag of Words."
     return Dataset(matrix, None, words, description)

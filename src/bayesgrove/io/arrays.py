@@ -48,9 +48,7 @@ def _check_header(shape: tuple[int, ...], dtype: np.dtype[Any], n_bytes: int, wh
     if any(size < 0 for size in shape):
         raise InvalidFileError(f"{where} promises the impossible shape {shape}; it is damaged.")
     if math.prod(shape) * dtype.itemsize != n_bytes:
-        raise InvalidFileError(
-            f"{where} promises shape {shape} of {dtype} but holds {n_bytes} bytes: damaged."
-        )
+        raise InvalidFileError(f"{where} promises shape {shape} of {dtype} but holds {n_bytes} bytes: damaged.")
 
 
 def _read_header(stream: IO[bytes], where: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -65,7 +63,5 @@ def _read_header(stream: IO[bytes], where: str) -> tuple[tuple[int, ...], bool, 
         MemoryError,
         tokenize.TokenError,
     ) as error:
-        raise InvalidFileError(
-            f"{where} has no valid .npy header; it is damaged or of another kind."
-        ) from error
+        raise InvalidFileError(f"{where} has no valid .npy header; it is damaged or of another kind.") from error
     return shape, is_fortran, dtype

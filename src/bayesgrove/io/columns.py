@@ -26,9 +26,7 @@ def assemble(names: Sequence[str], columns: Sequence[Column], where: str) -> Tab
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise InvalidTableError(
-                f"{where} has two columns named {name!r}; rename one of them.", column=name
-            )
+            raise InvalidTableError(f"{where} has two columns named {name!r}; rename one of them.", column=name)
         seen.add(name)
     values = np.empty((len(columns[0].values), len(columns)))
     for j, column in enumerate(columns):

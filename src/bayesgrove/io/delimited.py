@@ -18,9 +18,7 @@ from bayesgrove.io.columns import LARGEST_EXACT_INTEGER, Column, code_labels
 MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL"})
 _TRUTH = {"true": 1.0, "false": 0.0}
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-_NUMBER = re.compile(
-    r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf|Inf|INF|Infinity|infinity)"
-)
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf|Inf|INF|Infinity|infinity)")
 _FORMULA_START = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -83,9 +81,7 @@ def _number_column(cells: Sequence[str], present: Sequence[str], lines: Sequence
     infinite = np.isinf(values)
     if infinite.any():
         row = int(infinite.argmax())
-        raise InvalidTableError(
-            f"{where}, line {lines[row]}: {cells[row]!r} is not finite; leave the cell empty."
-        )
+        raise InvalidTableError(f"{where}, line {lines[row]}: {cells[row]!r} is not finite; leave the cell empty.")
     if not present or not all(map(_INTEGER.fullmatch, present)):
         return Column(values, "float")
     if np.nanmax(np.abs(values)) > LARGEST_EXACT_INTEGER:
@@ -139,9 +135,7 @@ def _column_names(first: Sequence[str]) -> list[str]:
     return [name or f"x{j}" for j, name in enumerate(first)]
 
 
-def write_csv(
-    path: str | os.PathLike[str], header: Sequence[str], rows: Any, *, overwrite: bool = True
-) -> None:
+def write_csv(path: str | os.PathLike[str], header: Sequence[str], rows: Any, *, overwrite: bool = True) -> None:
     """Write rows of texts and numbers; texts that a spreadsheet would run as formulas are defused."""
     with replacing(path, overwrite=overwrite) as stream:
         write_csv_stream(_Utf8(stream), header, rows)

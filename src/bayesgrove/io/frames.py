@@ -46,9 +46,7 @@ def _pandas_column(series: Any, where: str) -> Column:
         return Column(np.where(codes < 0, np.nan, codes), "category", tuple(series.cat.categories))
     kind = series.dtype.kind
     if kind in "biuf":
-        whole = series.dropna().to_numpy(
-            dtype={"b": bool, "i": np.int64, "u": np.uint64}.get(kind, np.float64)
-        )
+        whole = series.dropna().to_numpy(dtype={"b": bool, "i": np.int64, "u": np.uint64}.get(kind, np.float64))
         checked = from_numbers(whole, where)
         return Column(series.to_numpy(dtype=np.float64, na_value=np.nan), checked.kind)
     if kind not in "OUT":

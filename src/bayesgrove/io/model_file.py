@@ -101,9 +101,7 @@ def _npy_bytes(name: str, array: np.ndarray) -> bytes:
         raise InvalidSettingError(f"an array's name is letters, digits and underscores, got {name!r}.")
     array = np.asarray(array)
     if array.dtype.kind not in NUMBER_KINDS:
-        raise InvalidSettingError(
-            f"array {name!r} must hold numbers, got {array.dtype}. Put texts in the document."
-        )
+        raise InvalidSettingError(f"array {name!r} must hold numbers, got {array.dtype}. Put texts in the document.")
     stream = io.BytesIO()
     np.lib.format.write_array(stream, np.asarray(array, order="C"), version=(1, 0), allow_pickle=False)
     return stream.getvalue()
@@ -155,9 +153,7 @@ def _parse_header(header: bytes, source: Path) -> dict[str, Any]:
         raise InvalidFileError(f"{source} is a zip file but not a bayesgrove model file.", path=source)
     version = content.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise InvalidFileError(
-            f"{source} has the format version {version!r}, which is no version.", path=source
-        )
+        raise InvalidFileError(f"{source} has the format version {version!r}, which is no version.", path=source)
     if version > VERSION:
         raise InvalidFileError(
             f"{source} has format version {version}; this bayesgrove reads up to {VERSION}. Upgrade it.",
@@ -179,9 +175,7 @@ def _check_header_types(content: dict[str, Any], source: Path) -> None:
 def _read_array(archive: zipfile.ZipFile, source: Path, name: str, checksum: Any) -> np.ndarray:
     data = archive.read(f"arrays/{name}.npy")
     if _sha256(data) != checksum:
-        raise InvalidFileError(
-            f"{source}: the checksum of array {name!r} does not match; the file is damaged."
-        )
+        raise InvalidFileError(f"{source}: the checksum of array {name!r} does not match; the file is damaged.")
     return array_from_npy(data, f"{source}: array {name!r}")
 
 

@@ -68,8 +68,7 @@ def read_labelled_table(
         labels = tuple(source.to_labels(columns.pop(place)))
         names.pop(place)
     typed = [
-        source.to_column(column, f"{source_path}, column {name!r}")
-        for name, column in zip(names, columns, strict=True)
+        source.to_column(column, f"{source_path}, column {name!r}") for name, column in zip(names, columns, strict=True)
     ]
     return LabelledTable(assemble(names, typed, str(source_path)), labels)
 
@@ -89,18 +88,14 @@ def _open(path: Path, header: bool | None) -> _Source:
 def _find(index: str, names: list[str], path: Path) -> int:
     if index not in names:
         shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
-        raise InvalidTableError(
-            f"{path} has no column {index!r} to use as index; it has {shown}.", column=index
-        )
+        raise InvalidTableError(f"{path} has no column {index!r} to use as index; it has {shown}.", column=index)
     return names.index(index)
 
 
 def _read_delimited(path: Path, header: bool | None) -> _Source:
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     text = read_text_table(path, delimiter, header)
-    return _Source(
-        text.names, text.columns, lambda cells, where: infer_column(cells, text.lines, where), _texts
-    )
+    return _Source(text.names, text.columns, lambda cells, where: infer_column(cells, text.lines, where), _texts)
 
 
 def _read_npy(path: Path, header: bool | None) -> _Source:
@@ -131,9 +126,7 @@ def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
         return members["X.npy"]
     if len(members) != 1:
         shown = ", ".join(sorted(members)[:5])
-        raise InvalidTableError(
-            f"{path} must hold one array or one named 'X', got {shown or 'none'}.", path=path
-        )
+        raise InvalidTableError(f"{path} must hold one array or one named 'X', got {shown or 'none'}.", path=path)
     return next(iter(members.values()))
 
 

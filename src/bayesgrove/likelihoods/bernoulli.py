@@ -148,9 +148,7 @@ class Bernoulli(Likelihood):
     def prior(self, values: np.ndarray, encoding: Encoding, table: Table) -> BernoulliPrior:
         """Jeffreys' weights where none are given."""
         default = np.full(values.shape[1], 0.5)
-        return BernoulliPrior(
-            per_column_numbers("a", self.a, default), per_column_numbers("b", self.b, default)
-        )
+        return BernoulliPrior(per_column_numbers("a", self.a, default), per_column_numbers("b", self.b, default))
 
     def described_by(self, prior: BernoulliPrior, encoding: Encoding) -> "Bernoulli":
         """The prior's weights."""

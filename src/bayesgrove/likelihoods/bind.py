@@ -61,8 +61,7 @@ def resolve(likelihood: Any, table: Table) -> Likelihood:
         return likelihood.resolved(table)
     if not isinstance(likelihood, Likelihood):
         raise InvalidLikelihoodError(
-            f"likelihood must be a likelihood or the name of one, got {likelihood!r}. "
-            "See bayesgrove.likelihoods."
+            f"likelihood must be a likelihood or the name of one, got {likelihood!r}. See bayesgrove.likelihoods."
         )
     return likelihood
 
@@ -118,9 +117,7 @@ def encode(bound: Bound, table: Any) -> tuple[np.ndarray, np.ndarray]:
     table = as_table(table)
     n_columns = bound.encoding.shift.size
     if table.n_columns != n_columns:
-        raise InvalidTableError(
-            f"new rows must have {n_columns} columns as in training, got {table.n_columns}."
-        )
+        raise InvalidTableError(f"new rows must have {n_columns} columns as in training, got {table.n_columns}.")
     bound.likelihood.check(table)
     cells = bound.likelihood.cells(table)
     values = np.ascontiguousarray(bound.encoding.apply(cells))

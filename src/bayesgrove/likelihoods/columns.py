@@ -68,9 +68,7 @@ def column_log_marginal(family, row, start, stop, p):
     if family == GAUSSIAN_KNOWN:
         return gaussian_known.known_log_marginal(row, start, p[0], p[1], p[2])
     if family == GAUSSIAN:
-        return gaussian_diagonal.cell_log_marginal(
-            row[start], row[start + 1], row[start + 2], p[0], p[1], p[2], p[3]
-        )
+        return gaussian_diagonal.cell_log_marginal(row[start], row[start + 1], row[start + 2], p[0], p[1], p[2], p[3])
     if family == BERNOULLI:
         return counts.beta_log_marginal(row[start], row[start + 1], p[0], p[1])
     if family == BINOMIAL:
@@ -219,9 +217,7 @@ def log_marginal(prior, row):
     """Sum over columns."""
     total = 0.0
     for j in range(prior.family.size):
-        total += column_log_marginal(
-            prior.family[j], row, prior.start[j], prior.start[j + 1], prior.params[j]
-        )
+        total += column_log_marginal(prior.family[j], row, prior.start[j], prior.start[j + 1], prior.params[j])
     return total
 
 
@@ -243,9 +239,7 @@ def log_gradient(prior, row, out):
     at = hyper_start(prior.family)
     for j in range(prior.family.size):
         family = prior.family[j]
-        first, second, third = column_log_gradient(
-            family, row, prior.start[j], prior.start[j + 1], prior.params[j]
-        )
+        first, second, third = column_log_gradient(family, row, prior.start[j], prior.start[j + 1], prior.params[j])
         out[at[family]] += first
         if N_HYPER[family] > 1:
             out[at[family] + 1] += second
@@ -263,18 +257,14 @@ def n_params(prior):
 def draw_params(prior, rng, row, out):
     """Each column's own draw."""
     for j in range(prior.family.size):
-        column_draw_params(
-            rng, prior.family[j], row, prior.start[j], prior.start[j + 1], prior.params[j], out
-        )
+        column_draw_params(rng, prior.family[j], row, prior.start[j], prior.start[j + 1], prior.params[j], out)
 
 
 @contract.draw_data.register(ColumnsPrior)
 def draw_data(prior, rng, params, out):
     """One cell per column."""
     for j in range(out.size):
-        out[j] = column_draw_cell(
-            rng, prior.family[j], params, prior.start[j], prior.start[j + 1], prior.params[j]
-        )
+        out[j] = column_draw_cell(rng, prior.family[j], params, prior.start[j], prior.start[j + 1], prior.params[j])
 
 
 def present_families(prior: ColumnsPrior) -> list[int]:

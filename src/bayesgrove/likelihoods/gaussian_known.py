@@ -117,9 +117,7 @@ def log_marginal(prior, row):
     """Sum over columns."""
     total = 0.0
     for j in range(prior.variance.size):
-        total += known_log_marginal(
-            row, WIDTH * j, prior.variance[j], prior.prior_mean[j], prior.prior_variance[j]
-        )
+        total += known_log_marginal(row, WIDTH * j, prior.variance[j], prior.prior_mean[j], prior.prior_variance[j])
     return total
 
 
@@ -156,9 +154,7 @@ def n_params(prior):
 def draw_params(prior, rng, row, out):
     """Normal draws."""
     for j in range(prior.variance.size):
-        out[j] = known_draw_mean(
-            rng, row, WIDTH * j, prior.variance[j], prior.prior_mean[j], prior.prior_variance[j]
-        )
+        out[j] = known_draw_mean(rng, row, WIDTH * j, prior.variance[j], prior.prior_mean[j], prior.prior_variance[j])
 
 
 @contract.draw_data.register(GaussianKnownVariancePrior)
@@ -177,9 +173,7 @@ def hyper(prior):
 @contract.with_hyper.register(GaussianKnownVariancePrior)
 def with_hyper(prior, factors):
     """Scale both variances."""
-    return prior._replace(
-        variance=prior.variance * factors[0], prior_variance=prior.prior_variance * factors[1]
-    )
+    return prior._replace(variance=prior.variance * factors[0], prior_variance=prior.prior_variance * factors[1])
 
 
 @dataclass(frozen=True)

@@ -57,9 +57,7 @@ class Columns(Likelihood):
 
     def cells(self, table: Table) -> np.ndarray:
         """Each column as its own likelihood counts it."""
-        return np.column_stack(
-            [likelihood.cells(table.column(j)) for j, likelihood in enumerate(self.likelihoods)]
-        )
+        return np.column_stack([likelihood.cells(table.column(j)) for j, likelihood in enumerate(self.likelihoods)])
 
     def encoding(self, table: Table) -> Encoding:
         """Each column by its own likelihood."""
@@ -119,9 +117,7 @@ def column_prior(prior: ColumnsPrior, j: int) -> Any:
 def entries_of_sequence(likelihoods: Any, table: Table) -> Sequence[Any]:
     """The list as it is, if it has one entry per column."""
     if not isinstance(likelihoods, Sequence) or isinstance(likelihoods, str):
-        raise InvalidLikelihoodError(
-            f"Columns takes a list or a mapping of likelihoods, got {likelihoods!r}."
-        )
+        raise InvalidLikelihoodError(f"Columns takes a list or a mapping of likelihoods, got {likelihoods!r}.")
     if len(likelihoods) != table.n_columns:
         raise InvalidLikelihoodError(
             f"Columns needs one likelihood per column, got {len(likelihoods)} for {table.n_columns} columns. "

@@ -105,9 +105,7 @@ def _place_ticks(ticks: Any, axis: HeightAxis) -> None:
 def _name_half(ax: Any, is_vertical: bool) -> None:
     words = {"fontsize": 7.5, "color": "#444444", "textcoords": "offset points"}
     if is_vertical:
-        ax.annotate(
-            "p = ½", (1.0, 0.0), xycoords=ax.get_yaxis_transform(), xytext=(-1, 3), ha="right", **words
-        )
+        ax.annotate("p = ½", (1.0, 0.0), xycoords=ax.get_yaxis_transform(), xytext=(-1, 3), ha="right", **words)
     else:
         ax.annotate("p = ½", (0.0, 1.0), xycoords=ax.get_xaxis_transform(), xytext=(3, -2), va="top", **words)
 

@@ -98,9 +98,7 @@ def _draw_branches(
     from matplotlib.collections import LineCollection
 
     opened = np.flatnonzero(~layout.is_end)
-    bars = np.stack(
-        [np.column_stack([side[opened], heights[opened]]) for side in (layout.low, layout.high)], axis=1
-    )
+    bars = np.stack([np.column_stack([side[opened], heights[opened]]) for side in (layout.low, layout.high)], axis=1)
     below = np.flatnonzero(layout.parent != NULL)
     stems = np.stack(
         [np.column_stack([layout.x[below], end[below]]) for end in (heights, heights[layout.parent])], axis=1
@@ -193,9 +191,7 @@ def _write_chances(
     for k in inner[np.argsort(np.abs(odds[inner]), kind="stable")]:
         place = (layout.x[k], heights[k]) if is_vertical else (heights[k], layout.x[k])
         across, up = ax.transData.transform(place)
-        if len(taken) < MAX_CHANCES and all(
-            abs(across - x) > letters or abs(up - y) > line for x, y in taken
-        ):
+        if len(taken) < MAX_CHANCES and all(abs(across - x) > letters or abs(up - y) > line for x, y in taken):
             taken.append((across, up))
             _write_chance(ax, place, format_probability(float(odds[k])))
 

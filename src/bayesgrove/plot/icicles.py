@@ -87,9 +87,7 @@ def _colour_by_chance(ax: Any, tree: Tree, layout: Layout, blocks: Any) -> None:
     ax.figure.colorbar(blocks, ax=ax, label="probability of one cluster", pad=0.01)
 
 
-def _dress(
-    ax: Any, tree: Tree, layout: Layout, axis: HeightAxis, leaf_labels: Any, title: str | None
-) -> None:
+def _dress(ax: Any, tree: Tree, layout: Layout, axis: HeightAxis, leaf_labels: Any, title: str | None) -> None:
     dress_height_axis(ax, axis, is_vertical=True)
     ax.set_xlim(0, tree.n_leaves)
     names = end_names(tree, layout, leaf_labels)

@@ -151,9 +151,7 @@ def _vector(labels: ArrayLike) -> np.ndarray:
 def _pair(first: ArrayLike, second: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     a, b = relabel(first), relabel(second)
     if a.size != b.size:
-        raise InvalidInputError(
-            f"two partitions of the same items are compared, got {a.size} and {b.size} items."
-        )
+        raise InvalidInputError(f"two partitions of the same items are compared, got {a.size} and {b.size} items.")
     return a, b
 
 

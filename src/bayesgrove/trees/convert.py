@@ -82,9 +82,7 @@ def fields_from_json(source: str, max_nodes: int = MAX_NODES) -> dict[str, Any]:
     columns = record.get("columns", {})
     labels = record.get("leaf_labels")
     if not isinstance(columns, dict) or not isinstance(labels, list | None):
-        raise InvalidTreeError(
-            "columns must be an object and leaf_labels a list or null: write it with to_json."
-        )
+        raise InvalidTreeError("columns must be an object and leaf_labels a list or null: write it with to_json.")
     lengths = [len(part) for part in (record["parent"], *columns.values()) if isinstance(part, list)]
     if max(lengths, default=0) > max_nodes:
         raise InvalidTreeError(f"the tree has {max(lengths)} nodes, more than {max_nodes}. Raise max_nodes.")
@@ -103,13 +101,10 @@ def _read_record(source: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise InvalidTreeError(f"the text is not JSON ({error}). Write it with Tree.to_json.") from error
     if not isinstance(record, dict) or record.get("format") != FORMAT:
-        raise InvalidTreeError(
-            f'the JSON has no "format": "{FORMAT}", so it is no tree. Write it with to_json.'
-        )
+        raise InvalidTreeError(f'the JSON has no "format": "{FORMAT}", so it is no tree. Write it with to_json.')
     if record.get("version") != VERSION:
         raise InvalidTreeError(
-            f"the tree has version {record.get('version')!r}, this program reads {VERSION}. "
-            "Update bayesgrove."
+            f"the tree has version {record.get('version')!r}, this program reads {VERSION}. Update bayesgrove."
         )
     missing = [name for name in ("parent", "item", "height") if name not in record]
     if missing:

@@ -50,9 +50,7 @@ def front_by_probability(tree: "Tree", probability: float = 0.5) -> np.ndarray:
 def front_by_height(tree: "Tree", height: float) -> np.ndarray:
     """First node on each path from the root that is not above `height`."""
     if math.isnan(height):
-        raise InvalidSettingError(
-            "height must be a number, got nan. Give a value on the scale of tree.height."
-        )
+        raise InvalidSettingError("height must be a number, got nan. Give a value on the scale of tree.height.")
     return _top_down(tree, -tree.height, -height)
 
 

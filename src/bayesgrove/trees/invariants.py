@@ -13,8 +13,7 @@ def check_parents(parent: np.ndarray) -> None:
     """One root, the last id; every other node's parent has a greater id."""
     if parent.ndim != 1 or parent.size == 0:
         raise InvalidTreeError(
-            f"a tree has at least one node, got a parent array of shape {parent.shape}. "
-            "Give one entry per node."
+            f"a tree has at least one node, got a parent array of shape {parent.shape}. Give one entry per node."
         )
     if parent[-1] != NULL:
         raise InvalidTreeError(
@@ -36,8 +35,7 @@ def check_items(parent: np.ndarray, item: np.ndarray) -> None:
     """Leaves hold the items 0 .. n_leaves - 1 once each, inner nodes hold none."""
     if item.shape != parent.shape:
         raise InvalidTreeError(
-            f"items have one entry per node, got shape {item.shape} for {parent.size} nodes. "
-            "Give -1 for inner nodes."
+            f"items have one entry per node, got shape {item.shape} for {parent.size} nodes. Give -1 for inner nodes."
         )
     is_leaf = child_counts(parent) == 0
     wrong = is_leaf == (item == NULL)
@@ -60,9 +58,7 @@ def check_items(parent: np.ndarray, item: np.ndarray) -> None:
 def check_heights(parent: np.ndarray, height: np.ndarray) -> None:
     """Heights are finite, not negative, and no child is higher than its parent."""
     if height.shape != parent.shape:
-        raise InvalidTreeError(
-            f"heights have one entry per node, got shape {height.shape} for {parent.size} nodes."
-        )
+        raise InvalidTreeError(f"heights have one entry per node, got shape {height.shape} for {parent.size} nodes.")
     if not (np.isfinite(height).all() and height.min() >= 0.0):
         node = int(np.argmin(np.isfinite(height) & (height >= 0.0)))
         raise InvalidTreeError(
@@ -85,8 +81,7 @@ def check_columns(parent: np.ndarray, columns: Mapping[str, np.ndarray]) -> None
     for name, column in columns.items():
         if column.shape != parent.shape:
             raise InvalidTreeError(
-                f"column {name!r} needs one number per node, got shape {column.shape} "
-                f"for {parent.size} nodes."
+                f"column {name!r} needs one number per node, got shape {column.shape} for {parent.size} nodes."
             )
     odds = columns.get("log_merge_odds")
     if odds is not None and np.isnan(odds).any():

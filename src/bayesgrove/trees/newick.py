@@ -55,9 +55,7 @@ class _Reader:
 
     def open(self, position: int) -> None:
         if self.inside is not None or self.name is not None or self.length is not None:
-            raise self.fail(
-                position, "a '(' starts a node, but one is already under way. Put a ',' before it."
-            )
+            raise self.fail(position, "a '(' starts a node, but one is already under way. Put a ',' before it.")
         self.open_children.append([])
 
     def close_node(self, position: int) -> None:
@@ -82,9 +80,7 @@ class _Reader:
         if self.name is not None or self.length is not None:
             raise self.fail(position, "a second name for one node. Quote names with spaces: 'like this'.")
         if len(name) > MAX_NAME_LENGTH:
-            raise self.fail(
-                position, f"a name of {len(name)} characters, at most {MAX_NAME_LENGTH} are read."
-            )
+            raise self.fail(position, f"a name of {len(name)} characters, at most {MAX_NAME_LENGTH} are read.")
         self.name = name
 
     def set_length(self, position: int, written: str) -> None:

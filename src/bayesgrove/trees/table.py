@@ -249,9 +249,7 @@ class Tree:
                 raise InvalidSettingError(
                     f"items are 0 .. {self.n_leaves - 1}, got {wanted}. Ask for items, not for node ids."
                 )
-        return int(
-            traverse.lowest_common_ancestor(self.parent, int(self.leaf_of_item[i]), int(self.leaf_of_item[j]))
-        )
+        return int(traverse.lowest_common_ancestor(self.parent, int(self.leaf_of_item[i]), int(self.leaf_of_item[j])))
 
     def cut(
         self,
@@ -337,8 +335,7 @@ def _per_node(values: ArrayLike, n_merges: int, leaf_value: float, name: str) ->
         return array
     if array.shape != (n_merges,):
         raise InvalidTreeError(
-            f"{name} need one number per merge ({n_merges}) or per node ({2 * n_merges + 1}), "
-            f"got shape {array.shape}."
+            f"{name} need one number per merge ({n_merges}) or per node ({2 * n_merges + 1}), got shape {array.shape}."
         )
     return np.concatenate([np.full(n_merges + 1, leaf_value), array])
 

@@ -36,10 +36,7 @@ def tree_to_text(tree: "Tree", max_lines: int = 40) -> str:
         lines.append(lead + _describe(tree, node, node in opened))
         children = tree.children(node) if node in opened else []
         branches = [("├─ ", "│  ")] * (len(children) - 1) + [("└─ ", "   ")]
-        below = [
-            (child, indent + lead, indent + rest)
-            for child, (lead, rest) in zip(children, branches, strict=False)
-        ]
+        below = [(child, indent + lead, indent + rest) for child, (lead, rest) in zip(children, branches, strict=False)]
         stack.extend(reversed(below))
     if len(lines) > max_lines:
         lines[max_lines - 1 :] = [f"… {len(lines) - max_lines + 1} more lines"]

@@ -158,7 +158,7 @@ def pair_score(clusters, prior, log_concentration, a, b):
     """The score of one pair from its statistics, in the accurate form."""
     union = np.empty(clusters.rows.shape[1])
     merge(prior, union, clusters.rows[a], clusters.rows[b])
-    log_one = log_concentration + math.lgamma(clusters.count[a] + clusters.count[b]) + log_marginal(prior, union)
+    log_one = log_concentration + math.lgamma(clusters.sizes[a] + clusters.sizes[b]) + log_marginal(prior, union)
     return log_one - clusters.log_q[a] - clusters.log_q[b]
 
 
@@ -188,10 +188,10 @@ def join(scorer, state, prior, log_concentration, a, b):
     odds = pair_score(clusters, prior, log_concentration, a, b)
     apart = clusters.log_q[a] + clusters.log_q[b]
     merge(prior, clusters.rows[c], clusters.rows[a], clusters.rows[b])
-    clusters.count[c] = clusters.count[a] + clusters.count[b]
+    clusters.sizes[c] = clusters.sizes[a] + clusters.sizes[b]
     clusters.log_q[c] = log_add(odds + apart, apart)
     fill_lane(scorer, clusters, c)
-    log_prior_one = log_concentration + math.lgamma(clusters.count[c])
+    log_prior_one = log_concentration + math.lgamma(clusters.sizes[c])
     state.children[state.counters[DONE], 0], state.children[state.counters[DONE], 1] = id_a, id_b
     state.log_odds[id_c], state.log_q[id_c] = odds, clusters.log_q[c]
     state.log_d[id_c] = log_add(log_prior_one, state.log_d[id_a] + state.log_d[id_b])
@@ -208,7 +208,7 @@ def join(scorer, state, prior, log_concentration, a, b):
 def clear(state, p):
     """Leave a hole at position p."""
     state.position[state.node[p]] = NULL
-    state.clusters.count[p], state.clusters.log_q[p] = 0.0, NOBODY
+    state.clusters.sizes[p], state.clusters.log_q[p] = 0.0, NOBODY
     clear_lane(state.clusters.tiles, p)
     state.node[p] = NULL
     remember(state, p, -np.inf, NULL)
@@ -224,7 +224,7 @@ def clear_lane(tiles, p):
 @kernel
 def close_holes(scorer, state):
     """Move the living clusters together, keeping their order."""
-    rows, count, log_q = state.clusters.rows, state.clusters.count, state.clusters.log_q
+    rows, count, log_q = state.clusters.rows, state.clusters.sizes, state.clusters.log_q
     node, best, key, end, free = state.node, state.best, state.key, state.counters[END], 0
     for p in range(end):
         if node[p] != NULL:

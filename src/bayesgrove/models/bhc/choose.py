@@ -63,7 +63,9 @@ def gaussian_scorer(prior: GaussianDiagonalPrior, n: np.ndarray, log_weight: np.
 def count_blocks(prior: Any) -> list[tuple[np.ndarray, np.ndarray, int]] | None:
     """Groups of counts under one Dirichlet: places in a row, weights, place of the coefficients; None: no counts."""
     if isinstance(prior, BernoulliPrior):
-        return [(np.array([2 * j, 2 * j + 1]), np.array([b, a]), -1) for j, (a, b) in enumerate(zip(*prior, strict=True))]
+        return [
+            (np.array([2 * j, 2 * j + 1]), np.array([b, a]), -1) for j, (a, b) in enumerate(zip(*prior, strict=True))
+        ]
     if isinstance(prior, BinomialPrior):
         pairs = enumerate(zip(prior.a, prior.b, strict=True))
         return [(np.array([3 * j, 3 * j + 1]), np.array([b, a]), 3 * j + 2) for j, (a, b) in pairs]

@@ -35,7 +35,7 @@ class Atoms(NamedTuple):
     """Clusters to start from: statistics, numbers of rows, log evidence q and log prior weight d of their subtrees."""
 
     rows: np.ndarray
-    count: np.ndarray
+    sizes: np.ndarray
     log_q: np.ndarray
     log_d: np.ndarray
 
@@ -99,10 +99,10 @@ def agglomerate(
     progress : callable
         Called with merges done and merges in all.
     """
-    n = atoms.count.size
+    n = atoms.sizes.size
     if n == 1:
         return Merges(np.empty((0, 2), np.int64), np.array([np.inf]), atoms.log_q.copy(), atoms.log_d.copy(), 0)
-    scorer = choose_scorer(prior, atoms.rows, atoms.count.sum(), log_concentration, complete=complete)
+    scorer = choose_scorer(prior, atoms.rows, atoms.sizes.sum(), log_concentration, complete=complete)
     refuse_too_large(n, atoms.rows.shape[1] + n_fields(scorer), scores, memory_limit)
     state = new_agglomeration(scorer, atoms, scores)
     find_first_partners(scorer, state, n, n_threads)
@@ -159,7 +159,7 @@ def new_agglomeration(scorer: Any, atoms: Atoms, scores: str) -> Agglomeration:
         np.zeros(capacity),
         np.full(capacity, NOBODY),
     )
-    clusters.rows[:n], clusters.count[:n], clusters.log_q[:n] = atoms.rows, atoms.count, atoms.log_q
+    clusters.rows[:n], clusters.sizes[:n], clusters.log_q[:n] = atoms.rows, atoms.sizes, atoms.log_q
     fill_lanes(scorer, clusters, n)
     dtype = np.float32 if scores == "matrix32" else np.float64
     side = 0 if scores == "light" else n

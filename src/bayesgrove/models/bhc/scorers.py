@@ -28,7 +28,7 @@ class Clusters(NamedTuple):
     """(capacity, n_stats) sufficient statistics."""
     tiles: np.ndarray
     """(capacity / 64, n_fields, 64) what the scorer keeps."""
-    count: np.ndarray
+    sizes: np.ndarray
     """(capacity,) number of rows of data; 0 where there is no cluster."""
     log_q: np.ndarray
     """(capacity,) log evidence of the subtree; 1e300 where there is no cluster, so that no score wins."""
@@ -78,9 +78,9 @@ def row_block_scores(scorer, clusters, first_owner, last_owner, first_tile, last
     for owner in range(first_owner, last_owner):
         for a in range(LANES * first_tile, LANES * last_tile):
             score = -np.inf
-            if clusters.count[a] > 0.0:
+            if clusters.sizes[a] > 0.0:
                 merge(scorer.prior, union, clusters.rows[a], clusters.rows[owner])
-                n = int(clusters.count[a] + clusters.count[owner])
+                n = int(clusters.sizes[a] + clusters.sizes[owner])
                 score = scorer.log_weight[n] + log_marginal(scorer.prior, union) - clusters.log_q[a]
             out[owner - first_owner, a - LANES * first_tile] = score
     fill_top(out, top, last_owner - first_owner, last_tile - first_tile)
@@ -119,7 +119,7 @@ def gaussian_n_fields(scorer):
 def gaussian_fill_lane(scorer, clusters, position):
     """Posterior mean and rate of each column."""
     tile, lane = position // LANES, position % LANES
-    n = clusters.count[position]
+    n = clusters.sizes[position]
     shrink = n / (scorer.strength + n)
     for j in range(scorer.rate.size):
         mean = clusters.rows[position, WIDTH * j + MEAN] - scorer.mean[j]
@@ -157,7 +157,7 @@ def gaussian_block(scorer, clusters, block, out, top):
     costs as much as the arithmetic. Four columns a pass, so that weights and products are read once for all four.
     """
     stand_alone()
-    rows, tiles, count, log_q = clusters.rows, clusters.tiles, clusters.count, clusters.log_q
+    rows, tiles, count, log_q = clusters.rows, clusters.tiles, clusters.sizes, clusters.log_q
     mean, log_weight, strength, shape = scorer.mean, scorer.log_weight, scorer.strength, scorer.shape
     first_owner, last_owner, first_tile, last_tile = block
     n_columns = tiles.shape[1] // 2
@@ -249,7 +249,7 @@ def count_fill_lane(scorer, clusters, position):
 @block_scores.register(CountScorer)
 def count_block_scores(scorer, clusters, first_owner, last_owner, first_tile, last_tile, out, top):
     """Gather and add, one more gather per block for its total."""
-    tiles, count, log_q, table = clusters.tiles, clusters.count, clusters.log_q, scorer.table
+    tiles, count, log_q, table = clusters.tiles, clusters.sizes, clusters.log_q, scorer.table
     start, block, total_start, last = scorer.start, scorer.block, scorer.total_start, scorer.place.size
     total, score = np.empty(LANES), np.empty(LANES)
     for t in range(first_tile, last_tile):
