@@ -445,6 +445,31 @@ def test_other_documents_are_refused(broken):
         from_document(broken)
 
 
+def spoil(document, part, field, change):
+    change(document[part]["fields"][field])
+    return document
+
+
+@pytest.mark.parametrize(
+    ("part", "field", "change", "message"),
+    [
+        ("prior", "start", lambda it: it["data"].__setitem__(1, 0), "start does not rise"),
+        ("prior", "start", lambda it: it["data"].__setitem__(4, 99), "start does not rise"),
+        ("prior", "start", lambda it: it["data"].__setitem__(1, 4), "start does not fit the families"),
+        ("prior", "family", lambda it: it["data"].__setitem__(1, -1), "start does not fit the families"),
+        ("prior", "family", lambda it: it["data"].__setitem__(1, 6), "IndexError"),
+        ("prior", "family", lambda it: it.update(dtype="float64"), "family has type float64"),
+        ("prior", "params", lambda it: it.update(shape=[4, 5]), "params has type float64 and shape"),
+        ("prior", "params", lambda it: it["data"].__setitem__(0, 9.0), "likelihood and prior disagree"),
+        ("encoding", "shift", lambda it: it.update(dtype="object"), "KeyError: 'object'"),
+    ],
+)
+def test_spoilt_documents_are_refused_before_a_kernel_reads_them(part, field, change, message):
+    document = to_document(bind(Columns(MIXED), mixed_table()))
+    with pytest.raises(InvalidFileError, match=message):
+        from_document(spoil(document, part, field, change))
+
+
 def test_public_names_are_sorted():
     assert likelihoods.__all__ == sorted(likelihoods.__all__)
     assert all(hasattr(likelihoods, name) for name in likelihoods.__all__)

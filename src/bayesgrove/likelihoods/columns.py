@@ -35,7 +35,7 @@ class Family(NamedTuple):
     name: str
     prior: Any
     width: int
-    hyper: tuple
+    hyper: tuple[tuple[str, float, float], ...]
 
 
 FAMILIES = (

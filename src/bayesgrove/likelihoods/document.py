@@ -7,12 +7,13 @@ import numpy as np
 from bayesgrove.core.errors import InvalidFileError
 from bayesgrove.likelihoods.base import Encoding, Likelihood
 from bayesgrove.likelihoods.bind import Bound
-from bayesgrove.likelihoods.columns import FAMILIES, ColumnsPrior
+from bayesgrove.likelihoods.columns import FAMILIES, N_PARAMS, ColumnsPrior
 from bayesgrove.likelihoods.defaults import NAMED
 from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
 from bayesgrove.likelihoods.mixed import Columns
 from bayesgrove.likelihoods.multinomial import MultinomialPrior
 
+NUMBERS = {"float64": np.float64, "int64": np.int64}
 LIKELIHOODS = {kind.__name__: kind for kind in (*NAMED.values(), Columns)}
 RECORDS: dict[str, Any] = {
     kind.__name__: kind
@@ -41,7 +42,7 @@ def from_document(document: dict[str, Any]) -> Bound:
     """The bound likelihood of `to_document`, with a table of no rows."""
     try:
         encoding = record_from_json(document["encoding"])
-        return Bound(
+        bound = Bound(
             likelihood=likelihood_from_json(document["likelihood"]),
             prior=record_from_json(document["prior"]),
             encoding=encoding,
@@ -49,10 +50,39 @@ def from_document(document: dict[str, Any]) -> Bound:
             log_measure=float(document["log_measure"]),
             free=tuple(document["free"]),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        check_bound(bound)
+        return bound
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise InvalidFileError(
             f"this is no description of a likelihood: {type(error).__name__}: {error}. Save the model again."
         ) from error
+
+
+def check_bound(bound: Bound) -> None:
+    """Refuse shapes that would make a kernel read beyond its arrays, and numbers that disagree."""
+    n_columns = bound.encoding.shift.size
+    for record in (bound.encoding, bound.prior):
+        for name, value in record._asdict().items():
+            check_field(name, value, n_columns)
+    start = getattr(bound.prior, "start", np.arange(n_columns + 1))
+    if start[0] != 0 or np.any(np.diff(start) < 1):
+        raise ValueError("start does not rise from 0")
+    if isinstance(bound.prior, ColumnsPrior):
+        widths = np.array([family.width for family in FAMILIES])[bound.prior.family]
+        if np.any(bound.prior.family < 0) or np.any((widths > 0) & (widths != np.diff(start))):
+            raise ValueError("start does not fit the families")
+    if bound.likelihood.described_by(bound.prior, bound.encoding) != bound.likelihood:
+        raise ValueError("likelihood and prior disagree")
+
+
+def check_field(name: str, value: Any, n_columns: int) -> None:
+    """Refuse an array of another type or shape than kernels expect under this name."""
+    if isinstance(value, float):
+        return
+    shapes = {"start": (n_columns + 1,), "params": (n_columns, N_PARAMS), "scale": (n_columns, n_columns)}
+    kind = np.int64 if name in ("start", "family", "exponent") else np.float64
+    if value.dtype != kind or value.shape != shapes.get(name, (n_columns,)):
+        raise ValueError(f"{name} has type {value.dtype} and shape {value.shape}")
 
 
 def likelihood_to_json(likelihood: Likelihood) -> dict[str, Any]:
@@ -85,7 +115,7 @@ def record_to_json(record: Any) -> dict[str, Any]:
 def record_from_json(document: dict[str, Any]) -> Any:
     """The NamedTuple of `record_to_json`."""
     fields = {
-        name: np.array(value["data"], np.dtype(value["dtype"])).reshape(value["shape"])
+        name: np.array(value["data"], NUMBERS[value["dtype"]]).reshape(value["shape"])
         if isinstance(value, dict)
         else float(value)
         for name, value in document["fields"].items()
