@@ -120,3 +120,31 @@ def sum_of_ancestors(parent: np.ndarray, value: np.ndarray) -> np.ndarray:
     for node in range(parent.size - 2, -1, -1):
         total[node] = total[parent[node]] + value[parent[node]]
     return total
+
+
+@kernel
+def heavy_first_postorder(first_child: np.ndarray, next_sibling: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """All nodes, children before parents, of the children the largest first.
+
+    Whoever combines children on a stack in this order needs no more than 2 + log2(n) places.
+    """
+    order = np.empty(size.size, np.int64)
+    stack = np.empty(size.size, np.int64)
+    at, top = size.size - 1, 0
+    stack[0] = size.size - 1
+    while top >= 0:  # reverse postorder: the node, then its children from the smallest to the largest
+        node = stack[top]
+        top -= 1
+        order[at] = node
+        at -= 1
+        first = top + 1
+        child = first_child[node]
+        while child != NULL:
+            top += 1
+            place = top
+            while place > first and size[stack[place - 1]] < size[child]:
+                stack[place] = stack[place - 1]
+                place -= 1
+            stack[place] = child
+            child = next_sibling[child]
+    return order

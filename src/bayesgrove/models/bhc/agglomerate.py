@@ -23,8 +23,8 @@ TIE_SCALE = 2.0**30
 OWNERS_AT_ONCE = 64
 MANY_HOLES = 64
 SINGLE_ULP = 2.0**-23
-END, LIVE, DONE, EVALUATIONS = 0, 1, 2, 3
-"""Counters: first free place, live clusters, merges done, scores evaluated."""
+END, LIVE, DONE, EVALUATIONS, ATOMS = 0, 1, 2, 3, 4
+"""Counters: first free place, living clusters, merges done, scores evaluated, clusters at the start."""
 
 
 class Agglomeration(NamedTuple):
@@ -50,6 +50,56 @@ class Agglomeration(NamedTuple):
     log_q: np.ndarray
     log_d: np.ndarray
     counters: np.ndarray
+
+
+def capacity_for(n_atoms: int) -> int:
+    """Places that never run out: holes are closed when they are many."""
+    return -(-(n_atoms + max(MANY_HOLES, n_atoms // 8) + 2) // LANES) * LANES
+
+
+def new_agglomeration(n_atoms: int, n_stats: int, n_scorer_fields: int, scores: str = "light") -> Agglomeration:
+    """Room for up to `n_atoms` clusters; `load` fills it."""
+    capacity = capacity_for(n_atoms)
+    side = 0 if scores == "light" else n_atoms
+    n_nodes = 2 * n_atoms - 1
+    return Agglomeration(
+        clusters=Clusters(
+            rows=np.zeros((capacity, n_stats)),
+            tiles=np.zeros((capacity // LANES, n_scorer_fields, LANES)),
+            sizes=np.zeros(capacity),
+            log_q=np.zeros(capacity),
+        ),
+        node=np.zeros(capacity, np.int64),
+        best=np.zeros(capacity, np.int64),
+        key=np.zeros(capacity),
+        tile_key=np.zeros(capacity // LANES),
+        scores=np.empty((side, side), np.float32 if scores == "matrix32" else np.float64),
+        slot=np.zeros(n_nodes, np.int64),
+        position=np.zeros(n_nodes, np.int64),
+        children=np.zeros((n_atoms - 1, 2), np.int64),
+        log_odds=np.zeros(n_nodes),
+        log_q=np.zeros(n_nodes),
+        log_d=np.zeros(n_nodes),
+        counters=np.zeros(5, np.int64),
+    )
+
+
+@kernel
+def load(scorer, state, rows, sizes, log_q, log_d):
+    """Start from these clusters."""
+    clusters, n = state.clusters, sizes.size
+    clusters.tiles[:] = 0.0
+    clusters.sizes[:n], clusters.sizes[n:] = sizes, 0.0
+    clusters.log_q[:n], clusters.log_q[n:] = log_q, NOBODY
+    state.node[n:] = NULL
+    state.best[:], state.key[:], state.tile_key[:] = NULL, -np.inf, -np.inf
+    for i in range(n):
+        clusters.rows[i] = rows[i]
+        state.node[i] = state.position[i] = state.slot[i] = i
+        fill_lane(scorer, clusters, i)
+    state.log_odds[:n], state.log_q[:n], state.log_d[:n] = np.inf, log_q, log_d
+    state.counters[END] = state.counters[LIVE] = state.counters[ATOMS] = n
+    state.counters[DONE], state.counters[EVALUATIONS] = 0, n * (n - 1) // 2
 
 
 @kernel
@@ -184,7 +234,7 @@ def join(scorer, state, prior, log_concentration, a, b):
     """Append the union of the clusters at positions a and b; give back its position, or NULL if not finite."""
     clusters, c = state.clusters, state.counters[END]
     id_a, id_b = state.node[a], state.node[b]
-    id_c = state.children.shape[0] + 1 + state.counters[DONE]
+    id_c = state.counters[ATOMS] + state.counters[DONE]
     odds = pair_score(clusters, prior, log_concentration, a, b)
     apart = clusters.log_q[a] + clusters.log_q[b]
     merge(prior, clusters.rows[c], clusters.rows[a], clusters.rows[b])

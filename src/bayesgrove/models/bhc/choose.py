@@ -17,17 +17,17 @@ LARGEST_TABLE = 1 << 22
 """Entries (32 MiB); longer tables of lgamma do not pay."""
 
 
-def choose_scorer(prior: Any, rows: np.ndarray, n_rows: float, log_concentration: float, *, complete: bool) -> Any:
+def choose_scorer(prior: Any, totals: np.ndarray, n_rows: float, log_concentration: float, *, complete: bool) -> Any:
     """The fastest scorer that is exact for this prior and these statistics.
 
     Parameters
     ----------
     prior : NamedTuple
         A likelihood's prior.
-    rows : ndarray of shape (n_clusters, n_stats)
-        Statistics of the clusters to start from.
+    totals : ndarray of shape (n_stats,)
+        Largest value that each count among the statistics can reach.
     n_rows : float
-        Rows of data in all of them.
+        Largest number of rows a cluster can have.
     log_concentration : float
         Log of the Dirichlet process's concentration.
     complete : bool
@@ -40,7 +40,7 @@ def choose_scorer(prior: Any, rows: np.ndarray, n_rows: float, log_concentration
         return gaussian_scorer(prior, n, log_weight)
     blocks = count_blocks(prior)
     if blocks is not None:
-        longest = count_lengths(blocks, rows)
+        longest = count_lengths(blocks, totals)
         if longest.sum() <= LARGEST_TABLE:
             return count_scorer(blocks, longest, log_weight)
     return RowScorer(prior, log_weight)
@@ -78,9 +78,8 @@ def count_blocks(prior: Any) -> list[tuple[np.ndarray, np.ndarray, int]] | None:
     return None
 
 
-def count_lengths(blocks: list[tuple[np.ndarray, np.ndarray, int]], rows: np.ndarray) -> np.ndarray:
-    """Length of the table of each distinct pair of (weight, largest count), totals included."""
-    totals = rows.sum(axis=0)
+def count_lengths(blocks: list[tuple[np.ndarray, np.ndarray, int]], totals: np.ndarray) -> np.ndarray:
+    """Length of the table each block needs for its counts and their total."""
     return np.array([2 * totals[places].sum() + 1 for places, _, _ in blocks])
 
 

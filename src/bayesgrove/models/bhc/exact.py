@@ -15,16 +15,15 @@ from bayesgrove.likelihoods.contract import add, log_marginal, n_stats
 from bayesgrove.models.bhc.agglomerate import (
     DONE,
     EVALUATIONS,
-    LANES,
-    MANY_HOLES,
-    NOBODY,
     Agglomeration,
     first_partners,
+    load,
+    new_agglomeration,
     renew_tile_keys,
     run_merges,
 )
 from bayesgrove.models.bhc.choose import choose_scorer
-from bayesgrove.models.bhc.scorers import Clusters, fill_lane, n_fields
+from bayesgrove.models.bhc.scorers import n_fields
 
 Progress = Callable[[int, int], None]
 SECONDS_BETWEEN_REPORTS = 0.25
@@ -102,13 +101,13 @@ def agglomerate(
     n = atoms.sizes.size
     if n == 1:
         return Merges(np.empty((0, 2), np.int64), np.array([np.inf]), atoms.log_q.copy(), atoms.log_d.copy(), 0)
-    scorer = choose_scorer(prior, atoms.rows, atoms.sizes.sum(), log_concentration, complete=complete)
+    scorer = choose_scorer(prior, atoms.rows.sum(axis=0), atoms.sizes.sum(), log_concentration, complete=complete)
     refuse_too_large(n, atoms.rows.shape[1] + n_fields(scorer), scores, memory_limit)
-    state = new_agglomeration(scorer, atoms, scores)
+    state = new_agglomeration(n, atoms.rows.shape[1], n_fields(scorer), scores)
+    load(scorer, state, *atoms)
     find_first_partners(scorer, state, n, n_threads)
     merge_all(scorer, state, prior, log_concentration, n - 1, progress)
-    evaluations = int(state.counters[EVALUATIONS]) + n * (n - 1) // 2
-    return Merges(state.children, state.log_odds, state.log_q, state.log_d, evaluations)
+    return Merges(state.children, state.log_odds, state.log_q, state.log_d, int(state.counters[EVALUATIONS]))
 
 
 def merge_all(
@@ -146,47 +145,6 @@ def refuse_too_large(n: int, width: int, scores: str, memory_limit: float) -> No
             f"{memory_limit / 2**30:.2f} GiB. Raise memory_limit, use scores='light', or RandomizedBHC.",
             estimate=estimate,
         )
-
-
-def new_agglomeration(scorer: Any, atoms: Atoms, scores: str) -> Agglomeration:
-    """The state before the first merge."""
-    n, width = atoms.rows.shape
-    n_tiles = -(-(n + max(MANY_HOLES, n // 8) + 2) // LANES)
-    capacity = n_tiles * LANES
-    clusters = Clusters(
-        np.zeros((capacity, width)),
-        np.zeros((n_tiles, n_fields(scorer), LANES)),
-        np.zeros(capacity),
-        np.full(capacity, NOBODY),
-    )
-    clusters.rows[:n], clusters.sizes[:n], clusters.log_q[:n] = atoms.rows, atoms.sizes, atoms.log_q
-    fill_lanes(scorer, clusters, n)
-    dtype = np.float32 if scores == "matrix32" else np.float64
-    side = 0 if scores == "light" else n
-    node, position = np.full(capacity, NULL), np.full(2 * n - 1, NULL)
-    node[:n] = position[:n] = np.arange(n)
-    return Agglomeration(
-        clusters=clusters,
-        node=node,
-        best=np.full(capacity, NULL),
-        key=np.full(capacity, -np.inf),
-        tile_key=np.full(n_tiles, -np.inf),
-        scores=np.empty((side, side), dtype),
-        slot=np.concatenate([np.arange(n), np.zeros(n - 1, np.int64)]),
-        position=position,
-        children=np.empty((n - 1, 2), np.int64),
-        log_odds=np.concatenate([np.full(n, np.inf), np.empty(n - 1)]),
-        log_q=np.concatenate([atoms.log_q, np.empty(n - 1)]),
-        log_d=np.concatenate([atoms.log_d, np.empty(n - 1)]),
-        counters=np.array([n, n, 0, 0]),
-    )
-
-
-@kernel
-def fill_lanes(scorer, clusters, n):
-    """Fill the lanes of the first n clusters."""
-    for p in range(n):
-        fill_lane(scorer, clusters, p)
 
 
 def find_first_partners(scorer: Any, state: Agglomeration, n: int, n_threads: int) -> None:

@@ -1,0 +1,151 @@
+"""Log density of rows under many clusters at once: what sends rows to groups and scores new data.
+
+A filter is a NamedTuple whose type chooses the body: `RowFilter` serves any likelihood, `GaussianFilter` takes one
+logarithm per row and cluster. Rows come in tiles of 64, `out[cluster, lane]`.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesgrove.core.generic import generic
+from bayesgrove.core.jit import kernel
+from bayesgrove.likelihoods.contract import log_predictive
+from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
+from bayesgrove.likelihoods.moments import COUNT, MEAN, SPREAD, WIDTH
+from bayesgrove.models.bhc.scorers import FACTORS_BEFORE_RESCUE, LANES
+from bayesgrove.stats.fastlog import SAFE_FLAGS, exponent_of, fast_log, mantissa_of, stand_alone
+from bayesgrove.stats.special import log_add
+
+
+@generic
+def tile_densities(filter, values, order, first, n, out):
+    """Write to `out[cluster, lane]` the log density of row `order[first + lane]` under each cluster, n <= 64 rows."""
+
+
+class RowFilter(NamedTuple):
+    """Any likelihood: the log predictive density, one row and cluster after another."""
+
+    prior: NamedTuple
+    rows: np.ndarray
+
+
+@tile_densities.register(RowFilter)
+def row_tile_densities(filter, values, order, first, n, out):
+    """One row and cluster after another."""
+    for k in range(filter.rows.shape[0]):
+        for lane in range(n):
+            out[k, lane] = log_predictive(filter.prior, filter.rows[k], values[order[first + lane]])
+
+
+class GaussianFilter(NamedTuple):
+    """Diagonal Gaussian, no missing cell: constant - power * log prod_j (1 + weight_j (x_j - mean_j)^2).
+
+    All columns of a cluster share one shape, hence one power.
+    """
+
+    mean: np.ndarray
+    weight: np.ndarray
+    power: np.ndarray
+    constant: np.ndarray
+
+
+@tile_densities.register(GaussianFilter)
+def gaussian_tile_densities(filter, values, order, first, n, out):
+    """Turn 64 rows on their side, then one product per cluster and row."""
+    tile = np.zeros((values.shape[1], LANES))
+    for lane in range(n):
+        for j in range(values.shape[1]):
+            tile[j, lane] = values[order[first + lane], j]
+    gaussian_densities(filter, tile, out)
+
+
+@kernel(fastmath=SAFE_FLAGS)
+def gaussian_densities(filter, tile, out):
+    """Body of `gaussian_tile_densities` with flags of its own."""
+    stand_alone()
+    mean, weight, power, constant = filter.mean, filter.weight, filter.power, filter.constant
+    product, exponent = np.empty(LANES), np.empty(LANES)
+    n_columns = mean.shape[1]
+    for k in range(mean.shape[0]):
+        for lane in range(LANES):
+            product[lane] = 1.0
+            exponent[lane] = 0.0
+        for j in range(0, n_columns - 1, 2):
+            m0, w0, m1, w1 = mean[k, j], weight[k, j], mean[k, j + 1], weight[k, j + 1]
+            for lane in range(LANES):
+                gap0, gap1 = tile[j, lane] - m0, tile[j + 1, lane] - m1
+                product[lane] *= (1.0 + w0 * (gap0 * gap0)) * (1.0 + w1 * (gap1 * gap1))
+            if (j + 2) % FACTORS_BEFORE_RESCUE == 0:
+                for lane in range(LANES):
+                    exponent[lane] += exponent_of(product[lane])
+                    product[lane] = mantissa_of(product[lane])
+        if n_columns % 2 == 1:
+            m0, w0 = mean[k, n_columns - 1], weight[k, n_columns - 1]
+            for lane in range(LANES):
+                gap0 = tile[n_columns - 1, lane] - m0
+                product[lane] *= 1.0 + w0 * (gap0 * gap0)
+        for lane in range(LANES):
+            out[k, lane] = constant[k] - power[k] * fast_log(product[lane], exponent[lane])
+
+
+def make_filter(prior: Any, rows: np.ndarray, *, complete: bool) -> Any:
+    """The fastest filter that is exact for these clusters' statistics."""
+    if isinstance(prior, GaussianDiagonalPrior) and complete and np.ptp(prior.shape) == 0.0:
+        return gaussian_filter(prior, rows)
+    return RowFilter(prior, rows)
+
+
+def gaussian_filter(prior: GaussianDiagonalPrior, rows: np.ndarray) -> GaussianFilter:
+    """Student-t densities of all columns, multiplied out."""
+    n, mean, spread = rows[:, COUNT::WIDTH], rows[:, MEAN::WIDTH], rows[:, SPREAD::WIDTH]
+    strength, shape = prior.strength + n, prior.shape + 0.5 * n
+    rate = prior.rate + 0.5 * spread + 0.5 * prior.strength * n / strength * (mean - prior.mean) ** 2
+    scale = 2.0 * rate * (strength + 1.0) / strength
+    lgamma = np.vectorize(math.lgamma, otypes=[float])
+    constant = (lgamma(shape + 0.5) - lgamma(shape) - 0.5 * np.log(np.pi * scale)).sum(axis=1)
+    centre = (prior.strength * prior.mean + n * mean) / strength
+    return GaussianFilter(
+        np.ascontiguousarray(centre),
+        np.ascontiguousarray(1.0 / scale),
+        np.ascontiguousarray(shape[:, 0] + 0.5),
+        constant,
+    )
+
+
+@kernel
+def group_scores(filter, log_weight, group_start, values, order, first, last, out):
+    """log sum over the clusters k of a group of exp(log_weight[k]) p(row | k), for rows order[first:last].
+
+    `out[group, row]`; group g has the clusters group_start[g] .. group_start[g + 1] - 1.
+    """
+    density = np.empty((log_weight.size, LANES))
+    for low in range(first, last, LANES):
+        n = min(LANES, last - low)
+        tile_densities(filter, values, order, low, n, density)
+        for g in range(group_start.size - 1):
+            for lane in range(n):
+                k = group_start[g]
+                total = log_weight[k] + density[k, lane]
+                for other in range(k + 1, group_start[g + 1]):
+                    total = log_add(total, log_weight[other] + density[other, lane])
+                out[g, low - first + lane] = total
+
+
+@kernel
+def assign(filter, log_weight, group_start, values, order, first, last, labels):
+    """Best group (ties: the last) of each row order[first:last], written to labels[first:last]; how many changed."""
+    scores = np.empty((group_start.size - 1, LANES))
+    n_changed = 0
+    for low in range(first, last, LANES):
+        high = min(last, low + LANES)
+        group_scores(filter, log_weight, group_start, values, order, low, high, scores)
+        for i in range(low, high):
+            best = 0
+            for g in range(1, group_start.size - 1):
+                if scores[g, i - low] >= scores[best, i - low]:
+                    best = g
+            n_changed += labels[i] != best
+            labels[i] = best
+    return n_changed

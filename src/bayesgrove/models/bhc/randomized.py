@@ -1,0 +1,215 @@
+"""Randomized Bayesian hierarchical clustering: about n log n, a million rows in seconds.
+
+Four steps: split by samples, exact BHC in small blocks, regraft (exact BHC over the clusters found), refine (reassign
+rows once, rebuild). Every step yields a binary tree over the rows, so its bound is a bound on the evidence throughout;
+regraft and refine are kept only where they raise it.
+"""
+
+import logging
+import math
+from typing import NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from bayesgrove.core.constants import NULL
+from bayesgrove.core.jit import kernel
+from bayesgrove.models.bhc.blocks import Forest, block_trees
+from bayesgrove.models.bhc.exact import Atoms, Progress, agglomerate
+from bayesgrove.models.bhc.filters import assign, make_filter
+from bayesgrove.models.bhc.splits import (
+    ROWS_PER_CHUNK,
+    OpenSet,
+    Problem,
+    Settings,
+    SplitTree,
+    halve_sets,
+    split_rows,
+)
+from bayesgrove.models.bhc.statistics import cluster_statistics
+
+MOST_ATOMS = 20_000
+MOST_PASSES = 8
+FEW_MOVED = 1e-3
+
+
+class Grown(NamedTuple):
+    """A finished forest with one root, and how it was found."""
+
+    forest: Forest
+    log_q: float
+    """Of the root."""
+    depth: int
+    """Of the splits by samples."""
+    steps: dict[str, float]
+    """Log q of the root after each step that was kept."""
+
+
+def grow(
+    problem: Problem, settings: Settings, *, regraft: bool = True, refine: int = 1, progress: Progress | None = None
+) -> Grown:
+    """A randomized tree over all rows."""
+    total = 2 + regraft + refine
+    report = progress or (lambda done, total: None)
+    order, splits = split_rows(problem, settings)
+    report(1, total)
+    plan = splits.plan()
+    forest, pieces = block_trees(problem, order, plan)
+    grown = Grown(forest, float(pieces.log_q[-1]), splits.depth, {"joined": float(pieces.log_q[-1])})
+    report(2, total)
+    if plan.truncated.size == 1:  # one block: the exact tree
+        return grown
+    if regraft:
+        grown = better(grown, "regrafted", regrafted(problem, grown.forest))
+        report(3, total)
+    for done in range(refine):
+        refined = refine_once(problem, settings, grown.forest)
+        if refined is None:
+            break
+        risen = better(grown, f"refined {done + 1}", refined)
+        report(3 + regraft + done, total)
+        if risen is grown:
+            break
+        grown = risen
+    report(total, total)
+    return grown
+
+
+def better(grown: Grown, step: str, forest: Forest | None) -> Grown:
+    """The new forest if its root has a larger q, else the old one."""
+    if forest is None or forest.log_q[-1] <= grown.log_q:
+        return grown
+    log_q = float(forest.log_q[-1])
+    return grown._replace(forest=forest, log_q=log_q, steps={**grown.steps, step: log_q})
+
+
+@kernel
+def half_cut(children, log_odds, n_rows):
+    """Label of each row by the first node on its path with log odds >= 0, and that node for each label."""
+    n_merges = children.shape[0]
+    owner = np.full(n_rows + n_merges, NULL)
+    heads = np.empty(n_rows, np.int64)
+    n_found = 0
+    for t in range(n_merges - 1, -1, -1):
+        node = n_rows + t
+        if owner[node] == NULL and log_odds[t] >= 0.0:
+            owner[node] = n_found
+            heads[n_found] = node
+            n_found += 1
+        owner[children[t, 0]] = owner[children[t, 1]] = owner[node]
+    for i in range(n_rows):
+        if owner[i] == NULL:
+            owner[i] = n_found
+            heads[n_found] = i
+            n_found += 1
+    return owner[:n_rows].copy(), heads[:n_found].copy()
+
+
+@kernel
+def keep_below(children, heads, n_rows):
+    """Whether each merge stands at or below one of the heads."""
+    n_merges = children.shape[0]
+    kept = np.zeros(n_rows + n_merges, np.bool_)
+    for head in heads:
+        kept[head] = True
+    for t in range(n_merges - 1, -1, -1):
+        if kept[n_rows + t]:
+            kept[children[t, 0]] = kept[children[t, 1]] = True
+    return kept[n_rows:].copy()
+
+
+def regrafted(problem: Problem, forest: Forest) -> Forest | None:
+    """Exact BHC over the clusters of the half cut, each with its own subtree; None when there are too many."""
+    n = forest.leaf_log_q.size
+    labels, heads = half_cut(forest.children, forest.log_odds, n)
+    if heads.size > MOST_ATOMS:
+        logging.getLogger("bayesgrove").warning(
+            "%d clusters are too many to regraft (%d at most): the joined tree is kept", heads.size, MOST_ATOMS
+        )
+        return None
+    rows, sizes = cluster_statistics(problem.prior, problem.values, labels, heads.size)
+    inner, inside = heads - n, heads >= n
+    log_q = np.where(inside, forest.log_q[inner], forest.leaf_log_q[np.minimum(heads, n - 1)])
+    log_d = np.where(inside, forest.log_d[inner], problem.log_concentration)
+    atoms = Atoms(rows, sizes, log_q, log_d)
+    top = agglomerate(
+        problem.prior, atoms, problem.log_concentration, complete=problem.complete, n_threads=problem.n_threads
+    )
+    return with_new_top(forest, heads, top.children, top.log_odds, top.log_q, top.log_d)
+
+
+def with_new_top(
+    forest: Forest, heads: np.ndarray, children: np.ndarray, log_odds: np.ndarray, log_q: np.ndarray, log_d: np.ndarray
+) -> Forest:
+    """The subtrees of the heads under another top; merges keep their order, so children stay before parents."""
+    n, m = forest.leaf_log_q.size, heads.size
+    kept = keep_below(forest.children, heads, n)
+    new_id = np.concatenate([np.arange(n), n + np.cumsum(kept) - 1])
+    atom_id = np.concatenate([new_id[heads], n + kept.sum() + np.arange(m - 1)])
+    return Forest(
+        np.concatenate([new_id[forest.children[kept]], np.sort(atom_id[children], axis=1)]),
+        np.concatenate([forest.log_odds[kept], log_odds[m:]]),
+        np.concatenate([forest.log_q[kept], log_q[m:]]),
+        np.concatenate([forest.log_d[kept], log_d[m:]]),
+        forest.leaf_log_q,
+    )
+
+
+def reassign(problem: Problem, labels: np.ndarray, n_clusters: int) -> tuple[np.ndarray, bool]:
+    """Flat passes: each row to its best cluster or a new one, until few move; whether the first pass moved many."""
+    n = labels.size
+    order = np.arange(n)
+    for done in range(MOST_PASSES):
+        rows, sizes = cluster_statistics(problem.prior, problem.values, labels, n_clusters)
+        rows, sizes = np.vstack([rows[sizes > 0], np.zeros((1, rows.shape[1]))]), sizes[sizes > 0]
+        log_weight = np.append(np.log(sizes), problem.log_concentration)
+        density = make_filter(problem.prior, rows, complete=problem.complete)
+        labels = np.searchsorted(np.unique(labels), labels)
+        starts = np.arange(sizes.size + 2)
+        moved = Parallel(n_jobs=problem.n_threads, prefer="threads")(
+            delayed(assign)(
+                density, log_weight, starts, problem.values, order, first, min(first + ROWS_PER_CHUNK, n), labels
+            )
+            for first in range(0, n, ROWS_PER_CHUNK)
+        )
+        n_clusters = sizes.size + 1
+        if sum(moved) < FEW_MOVED * n:
+            return labels, done > 0
+    return labels, True
+
+
+def refine_once(problem: Problem, settings: Settings, forest: Forest) -> Forest | None:
+    """Reassign rows to the clusters of the half cut, build each new cluster again, regraft; None: nothing to do."""
+    n = forest.leaf_log_q.size
+    labels, heads = half_cut(forest.children, forest.log_odds, n)
+    if heads.size > MOST_ATOMS:
+        return None
+    labels, many_moved = reassign(problem, labels, heads.size)
+    if not many_moved:
+        return None
+    order, splits = split_by_labels(problem, settings, labels)
+    rebuilt, _ = block_trees(problem, order, splits.plan())
+    return regrafted(problem, rebuilt)
+
+
+def split_by_labels(problem: Problem, settings: Settings, labels: np.ndarray) -> tuple[np.ndarray, SplitTree]:
+    """Every cluster as a homogeneous set, halved into blocks; clusters joined one after another."""
+    order = np.argsort(labels, kind="stable")
+    present, starts = np.unique(labels[order], return_index=True)
+    edges = np.append(starts, labels.size)
+    splits, node, sets = SplitTree(labels.size), 0, []
+    for k in range(present.size):
+        here = node
+        if k < present.size - 1:
+            here, rest = splits.new_node(), splits.new_node()
+            splits.set_children(node, here, rest)
+            node = rest
+        splits.low[here], splits.high[here] = int(edges[k]), int(edges[k + 1])
+        sets.append(OpenSet(here, int(edges[k]), int(edges[k + 1]), 0, ()))
+    halve_sets(problem, settings, splits, order, sets)
+    return order, splits
+
+
+def default_max_depth(n: int, leaf_size: int) -> int:
+    """Splits by samples before a set is halved instead."""
+    return 4 + 2 * max(0, math.ceil(math.log2(max(1, n / leaf_size))))

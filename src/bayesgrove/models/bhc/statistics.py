@@ -1,0 +1,56 @@
+"""Sufficient statistics of the nodes of a tree, of the clusters of a partition."""
+
+from typing import Any
+
+import numpy as np
+
+from bayesgrove.core.constants import NULL
+from bayesgrove.core.jit import kernel
+from bayesgrove.likelihoods.contract import add, merge, n_stats
+from bayesgrove.trees import Tree
+from bayesgrove.trees.traverse import heavy_first_postorder
+
+STACK_PLACES = 128
+"""More than 2 + log2 of any number of leaves."""
+
+
+def node_statistics(prior: Any, values: np.ndarray, tree: Tree, nodes: np.ndarray) -> np.ndarray:
+    """Statistics of some nodes of a binary tree, shape (n_wanted, n_stats).
+
+    One pass over the tree with a short stack of rows: no more memory than the answer.
+    """
+    wanted = np.full(tree.n_nodes, NULL)
+    wanted[nodes] = np.arange(len(nodes))
+    order = heavy_first_postorder(tree.first_child, tree.next_sibling, tree.size)
+    out = np.zeros((len(nodes), n_stats(prior)))
+    combine(prior, values, order, tree.item, wanted, out)
+    return out
+
+
+@kernel
+def combine(prior, values, order, item, wanted, out):
+    """Push leaves, merge the two on top at inner nodes, copy what is wanted."""
+    stack = np.zeros((STACK_PLACES, out.shape[1]))
+    top = -1
+    for node in order:
+        if item[node] != NULL:
+            top += 1
+            stack[top] = 0.0
+            add(prior, stack[top], values[item[node]])
+        else:
+            top -= 1
+            merge(prior, stack[top], stack[top], stack[top + 1])
+        if wanted[node] != NULL:
+            out[wanted[node]] = stack[top]
+
+
+@kernel
+def cluster_statistics(prior, values, labels, n_clusters):
+    """Statistics and sizes of the clusters of a partition; rows labelled NULL are left out."""
+    rows = np.zeros((n_clusters, n_stats(prior)))
+    sizes = np.zeros(n_clusters)
+    for i in range(labels.size):
+        if labels[i] != NULL:
+            add(prior, rows[labels[i]], values[i])
+            sizes[labels[i]] += 1.0
+    return rows, sizes
