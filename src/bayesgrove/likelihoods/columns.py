@@ -178,7 +178,7 @@ def add(prior, row, x):
     for j in range(x.size):
         family, at = prior.family[j], prior.start[j]
         if family in (GAUSSIAN, GAUSSIAN_KNOWN):
-            moments.add_cell(row, at, x[j])
+            moments.add_cells(row, at, x[j : j + 1])
         elif family == BINOMIAL:
             binomial.add_successes(row, at, x[j], prior.params[j, 0])
         elif family == POISSON:
@@ -193,7 +193,7 @@ def remove(prior, row, x):
     for j in range(x.size):
         family, at = prior.family[j], prior.start[j]
         if family in (GAUSSIAN, GAUSSIAN_KNOWN):
-            moments.remove_cell(row, at, x[j])
+            moments.remove_cells(row, at, x[j : j + 1])
         elif family == BINOMIAL:
             binomial.remove_successes(row, at, x[j], prior.params[j, 0])
         elif family == POISSON:
@@ -207,7 +207,7 @@ def merge(prior, out, a, b):
     """Moments merge centred, everything else adds."""
     for j in range(prior.family.size):
         if prior.family[j] in (GAUSSIAN, GAUSSIAN_KNOWN):
-            moments.merge_cells(out, a, b, prior.start[j])
+            moments.merge_cells(out, a, b, prior.start[j], 1)
         else:
             counts.merge_sums(out, a, b, prior.start[j], prior.start[j + 1])
 

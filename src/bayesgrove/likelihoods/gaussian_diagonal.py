@@ -24,7 +24,7 @@ from bayesgrove.likelihoods.base import (
     per_column_numbers,
     plain,
 )
-from bayesgrove.likelihoods.moments import COUNT, MEAN, SPREAD, WIDTH, add_cell, merge_cells, remove_cell
+from bayesgrove.likelihoods.moments import COUNT, MEAN, SPREAD, WIDTH, add_cells, merge_cells, remove_cells
 from bayesgrove.stats.special import LOG_2PI, digamma
 
 HYPER = (("strength", 1e-3, 1e3), ("shape", 0.25, 16.0), ("rate", 1e-4, 1e2))
@@ -110,59 +110,41 @@ def n_stats(prior):
 @contract.add.register(GaussianDiagonalPrior)
 def add(prior, row, x):
     """Welford's update in each observed column."""
-    for j in range(x.size):
-        add_cell(row, WIDTH * j, x[j])
+    add_cells(row, 0, x)
 
 
 @contract.remove.register(GaussianDiagonalPrior)
 def remove(prior, row, x):
     """Welford's update backwards."""
-    for j in range(x.size):
-        remove_cell(row, WIDTH * j, x[j])
+    remove_cells(row, 0, x)
 
 
 @contract.merge.register(GaussianDiagonalPrior)
 def merge(prior, out, a, b):
     """Chan, Golub and LeVeque's centred merge in each column."""
-    for j in range(prior.mean.size):
-        merge_cells(out, a, b, WIDTH * j)
+    merge_cells(out, a, b, 0, prior.mean.size)
 
 
 @contract.log_marginal.register(GaussianDiagonalPrior)
 def log_marginal(prior, row):
     """Sum over columns."""
+    mean, strength, shape, rate = prior
     total = 0.0
-    for j in range(prior.mean.size):
-        at = WIDTH * j
-        total += cell_log_marginal(
-            row[at + COUNT],
-            row[at + MEAN],
-            row[at + SPREAD],
-            prior.mean[j],
-            prior.strength[j],
-            prior.shape[j],
-            prior.rate[j],
-        )
+    for j in range(mean.size):
+        n, m, spread = row[WIDTH * j + COUNT], row[WIDTH * j + MEAN], row[WIDTH * j + SPREAD]
+        total += cell_log_marginal(n, m, spread, mean[j], strength[j], shape[j], rate[j])
     return total
 
 
 @contract.log_predictive.register(GaussianDiagonalPrior)
 def log_predictive(prior, row, x):
     """Sum of Student-t log densities over the observed columns."""
+    mean, strength, shape, rate = prior
     total = 0.0
     for j in range(x.size):
         if not math.isnan(x[j]):
-            at = WIDTH * j
-            total += cell_log_predictive(
-                row[at + COUNT],
-                row[at + MEAN],
-                row[at + SPREAD],
-                x[j],
-                prior.mean[j],
-                prior.strength[j],
-                prior.shape[j],
-                prior.rate[j],
-            )
+            n, m, spread = row[WIDTH * j + COUNT], row[WIDTH * j + MEAN], row[WIDTH * j + SPREAD]
+            total += cell_log_predictive(n, m, spread, x[j], mean[j], strength[j], shape[j], rate[j])
     return total
 
 

@@ -23,7 +23,7 @@ from bayesgrove.likelihoods.base import (
     per_column_numbers,
     plain,
 )
-from bayesgrove.likelihoods.moments import COUNT, MEAN, SPREAD, WIDTH, add_cell, merge_cells, remove_cell
+from bayesgrove.likelihoods.moments import COUNT, MEAN, SPREAD, WIDTH, add_cells, merge_cells, remove_cells
 from bayesgrove.stats.special import LOG_2PI
 
 HYPER = (("variance", 1e-4, 1e2), ("prior_variance", 1e-2, 1e3))
@@ -94,22 +94,19 @@ def n_stats(prior):
 @contract.add.register(GaussianKnownVariancePrior)
 def add(prior, row, x):
     """Welford's update in each observed column."""
-    for j in range(x.size):
-        add_cell(row, WIDTH * j, x[j])
+    add_cells(row, 0, x)
 
 
 @contract.remove.register(GaussianKnownVariancePrior)
 def remove(prior, row, x):
     """Welford's update backwards."""
-    for j in range(x.size):
-        remove_cell(row, WIDTH * j, x[j])
+    remove_cells(row, 0, x)
 
 
 @contract.merge.register(GaussianKnownVariancePrior)
 def merge(prior, out, a, b):
     """Chan, Golub and LeVeque's centred merge in each column."""
-    for j in range(prior.variance.size):
-        merge_cells(out, a, b, WIDTH * j)
+    merge_cells(out, a, b, 0, prior.variance.size)
 
 
 @contract.log_marginal.register(GaussianKnownVariancePrior)

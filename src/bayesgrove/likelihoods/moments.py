@@ -12,42 +12,61 @@ WIDTH = 3
 
 
 @kernel
-def add_cell(row, at, x):
+def added(n, mean, spread, x):
     """Welford's update; a NaN is not counted."""
     if math.isnan(x):
-        return
-    row[at + COUNT] += 1.0
-    delta = x - row[at + MEAN]
-    row[at + MEAN] += delta / row[at + COUNT]
-    row[at + SPREAD] += delta * (x - row[at + MEAN])
+        return n, mean, spread
+    delta = x - mean
+    mean += delta / (n + 1.0)
+    return n + 1.0, mean, spread + delta * (x - mean)
 
 
 @kernel
-def remove_cell(row, at, x):
+def removed(n, mean, spread, x):
     """Welford's update backwards; exact zeros when the last cell leaves."""
     if math.isnan(x):
-        return
-    row[at + COUNT] -= 1.0
-    if row[at + COUNT] <= 0.0:
-        row[at + COUNT] = row[at + MEAN] = row[at + SPREAD] = 0.0
-        return
-    delta = x - row[at + MEAN]
-    row[at + MEAN] -= delta / row[at + COUNT]
-    if row[at + COUNT] == 1.0:  # one cell has no spread: forget the rounding of all that came and went
-        row[at + SPREAD] = 0.0
-        return
-    row[at + SPREAD] = max(0.0, row[at + SPREAD] - delta * (x - row[at + MEAN]))
+        return n, mean, spread
+    if n <= 1.0:
+        return 0.0, 0.0, 0.0
+    delta = x - mean
+    mean -= delta / (n - 1.0)
+    if n == 2.0:  # one cell has no spread: forget the rounding of all that came and went
+        return 1.0, mean, 0.0
+    return n - 1.0, mean, max(0.0, spread - delta * (x - mean))
 
 
 @kernel
-def merge_cells(out, a, b, at):
-    """Chan, Golub and LeVeque's merge; `out` may be `a` or `b`."""
-    n_a, n_b = a[at + COUNT], b[at + COUNT]
+def merged(n_a, mean_a, spread_a, n_b, mean_b, spread_b):
+    """Chan, Golub and LeVeque's merge."""
     n = n_a + n_b
     if n == 0.0:
-        out[at + COUNT] = out[at + MEAN] = out[at + SPREAD] = 0.0
-        return
-    delta = b[at + MEAN] - a[at + MEAN]
-    mean = (n_a * a[at + MEAN] + n_b * b[at + MEAN]) / n
-    spread = a[at + SPREAD] + b[at + SPREAD] + delta * delta * (n_a * n_b / n)
-    out[at + COUNT], out[at + MEAN], out[at + SPREAD] = n, mean, spread
+        return 0.0, 0.0, 0.0
+    delta = mean_b - mean_a
+    return n, (n_a * mean_a + n_b * mean_b) / n, spread_a + spread_b + delta * delta * (n_a * n_b / n)
+
+
+# Loops stand inside: a call with arrays for each column would count references again and again.
+
+
+@kernel
+def add_cells(row, first, x):
+    """Put the cells `x` into the columns whose statistics start at `first`."""
+    for j in range(x.size):
+        at = first + WIDTH * j
+        row[at], row[at + 1], row[at + 2] = added(row[at], row[at + 1], row[at + 2], x[j])
+
+
+@kernel
+def remove_cells(row, first, x):
+    """Take the cells `x` out of the columns whose statistics start at `first`."""
+    for j in range(x.size):
+        at = first + WIDTH * j
+        row[at], row[at + 1], row[at + 2] = removed(row[at], row[at + 1], row[at + 2], x[j])
+
+
+@kernel
+def merge_cells(out, a, b, first, n_columns):
+    """Merge columns whose statistics start at `first`; `out` may be `a` or `b`."""
+    for j in range(n_columns):
+        at = first + WIDTH * j
+        out[at], out[at + 1], out[at + 2] = merged(a[at], a[at + 1], a[at + 2], b[at], b[at + 1], b[at + 2])

@@ -14,14 +14,11 @@ import numpy as np
 from bayesgrove.core.constants import NOT_FINITE, NULL, OK
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import log_marginal, merge
-from bayesgrove.models.bhc.scorers import LANES, Clusters, block_scores, fill_lane
+from bayesgrove.models.bhc.scorers import LANES, NOBODY, Clusters, block_scores, fill_lane
 from bayesgrove.stats.special import log_add
 
-NOBODY = 1e300
-"""log_q of an empty place: no score with it ever wins."""
 TIE_SCALE = 2.0**30
 OWNERS_AT_ONCE = 64
-MANY_HOLES = 64
 SINGLE_ULP = 2.0**-23
 END, LIVE, DONE, EVALUATIONS, ATOMS = 0, 1, 2, 3, 4
 """Counters: first free place, living clusters, merges done, scores evaluated, clusters at the start."""
@@ -54,7 +51,13 @@ class Agglomeration(NamedTuple):
 
 def capacity_for(n_atoms: int) -> int:
     """Places that never run out: holes are closed when they are many."""
-    return -(-(n_atoms + max(MANY_HOLES, n_atoms // 8) + 2) // LANES) * LANES
+    return -(-(n_atoms + many_holes(n_atoms) + 2) // LANES) * LANES
+
+
+@kernel
+def many_holes(n_live):
+    """When to close holes: moving n clusters now and then costs least for about the square root of n of them."""
+    return max(LANES, int(8.0 * math.sqrt(n_live)))
 
 
 def new_agglomeration(n_atoms: int, n_stats: int, n_scorer_fields: int, scores: str = "light") -> Agglomeration:
@@ -89,7 +92,7 @@ def load(scorer, state, rows, sizes, log_q, log_d):
     """Start from these clusters."""
     clusters, n = state.clusters, sizes.size
     clusters.tiles[:] = 0.0
-    clusters.sizes[:n], clusters.sizes[n:] = sizes, 0.0
+    clusters.sizes[:n], clusters.sizes[n:] = sizes, 1.0
     clusters.log_q[:n], clusters.log_q[n:] = log_q, NOBODY
     state.node[n:] = NULL
     state.best[:], state.key[:], state.tile_key[:] = NULL, -np.inf, -np.inf
@@ -258,7 +261,7 @@ def join(scorer, state, prior, log_concentration, a, b):
 def clear(state, p):
     """Leave a hole at position p."""
     state.position[state.node[p]] = NULL
-    state.clusters.sizes[p], state.clusters.log_q[p] = 0.0, NOBODY
+    state.clusters.log_q[p] = NOBODY
     clear_lane(state.clusters.tiles, p)
     state.node[p] = NULL
     remember(state, p, -np.inf, NULL)
@@ -272,19 +275,23 @@ def clear_lane(tiles, p):
 
 
 @kernel
-def close_holes(scorer, state):
+def close_holes(state):
     """Move the living clusters together, keeping their order."""
-    rows, count, log_q = state.clusters.rows, state.clusters.sizes, state.clusters.log_q
-    node, best, key, end, free = state.node, state.best, state.key, state.counters[END], 0
+    rows, tiles, sizes, log_q = state.clusters.rows, state.clusters.tiles, state.clusters.sizes, state.clusters.log_q
+    node, best, key, position = state.node, state.best, state.key, state.position
+    end, free = state.counters[END], 0
     for p in range(end):
         if node[p] != NULL:
             if p != free:
-                rows[free], count[free], log_q[free] = rows[p], count[p], log_q[p]
+                for s in range(rows.shape[1]):
+                    rows[free, s] = rows[p, s]
+                for f in range(tiles.shape[1]):
+                    tiles[free // LANES, f, free % LANES] = tiles[p // LANES, f, p % LANES]
+                sizes[free], log_q[free] = sizes[p], log_q[p]
                 node[free], best[free], key[free] = node[p], best[p], key[p]
-                state.position[node[p]] = free
-                fill_lane(scorer, state.clusters, free)
+                position[node[p]] = free
             free += 1
-    count[free:end], log_q[free:end] = 0.0, NOBODY
+    sizes[free:end], log_q[free:end] = 1.0, NOBODY
     node[free:end], best[free:end], key[free:end] = NULL, NULL, -np.inf
     for p in range(free, end):
         clear_lane(state.clusters.tiles, p)
@@ -313,8 +320,8 @@ def run_merges(scorer, state, prior, log_concentration, n_merges):
         c = join(scorer, state, prior, log_concentration, state.position[state.best[b]], b)
         if c == NULL:
             return NOT_FINITE
-        if state.counters[END] - state.counters[LIVE] > max(MANY_HOLES, state.counters[LIVE] // 8):
-            close_holes(scorer, state)
+        if state.counters[END] - state.counters[LIVE] > many_holes(state.counters[LIVE]):
+            close_holes(state)
         if state.counters[LIVE] > 1:
             scan(scorer, state, state.counters[END] - 1, out, top)
     return OK

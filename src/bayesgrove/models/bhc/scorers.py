@@ -19,6 +19,8 @@ from bayesgrove.stats.fastlog import SAFE_FLAGS, exponent_of, fast_log, mantissa
 
 LANES = 64
 FACTORS_BEFORE_RESCUE = 16
+NOBODY = 1e300
+"""log_q of an empty place: no score with it ever wins."""
 
 
 class Clusters(NamedTuple):
@@ -29,9 +31,9 @@ class Clusters(NamedTuple):
     tiles: np.ndarray
     """(capacity / 64, n_fields, 64) what the scorer keeps."""
     sizes: np.ndarray
-    """(capacity,) number of rows of data; 0 where there is no cluster."""
+    """(capacity,) number of rows of data; kept where a cluster has died, so that tiles of single rows stay alike."""
     log_q: np.ndarray
-    """(capacity,) log evidence of the subtree; 1e300 where there is no cluster, so that no score wins."""
+    """(capacity,) log evidence of the subtree; NOBODY where there is no cluster."""
 
 
 @generic
@@ -78,7 +80,7 @@ def row_block_scores(scorer, clusters, first_owner, last_owner, first_tile, last
     for owner in range(first_owner, last_owner):
         for a in range(LANES * first_tile, LANES * last_tile):
             score = -np.inf
-            if clusters.sizes[a] > 0.0:
+            if clusters.log_q[a] != NOBODY:
                 merge(scorer.prior, union, clusters.rows[a], clusters.rows[owner])
                 n = int(clusters.sizes[a] + clusters.sizes[owner])
                 score = scorer.log_weight[n] + log_marginal(scorer.prior, union) - clusters.log_q[a]
@@ -118,16 +120,15 @@ def gaussian_n_fields(scorer):
 @fill_lane.register(GaussianScorer)
 def gaussian_fill_lane(scorer, clusters, position):
     """Posterior mean and rate of each column."""
+    rows, tiles, prior_mean, prior_rate = clusters.rows, clusters.tiles, scorer.mean, scorer.rate
     tile, lane = position // LANES, position % LANES
     n = clusters.sizes[position]
     shrink = n / (scorer.strength + n)
-    for j in range(scorer.rate.size):
-        mean = clusters.rows[position, WIDTH * j + MEAN] - scorer.mean[j]
-        spread = clusters.rows[position, WIDTH * j + SPREAD]
-        clusters.tiles[tile, 2 * j, lane] = shrink * mean
-        clusters.tiles[tile, 2 * j + 1, lane] = (
-            scorer.rate[j] + 0.5 * spread + 0.5 * scorer.strength * shrink * mean * mean
-        )
+    for j in range(prior_rate.size):
+        mean = rows[position, WIDTH * j + MEAN] - prior_mean[j]
+        pull = 0.5 * scorer.strength * shrink * mean * mean
+        tiles[tile, 2 * j, lane] = shrink * mean
+        tiles[tile, 2 * j + 1, lane] = prior_rate[j] + 0.5 * rows[position, WIDTH * j + SPREAD] + pull
 
 
 @block_scores.register(GaussianScorer)
@@ -161,7 +162,7 @@ def gaussian_block(scorer, clusters, block, out, top):
     mean, log_weight, strength, shape = scorer.mean, scorer.log_weight, scorer.strength, scorer.shape
     first_owner, last_owner, first_tile, last_tile = block
     n_columns = tiles.shape[1] // 2
-    weight, product, exponent = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    scratch = np.empty((3, LANES))  # weight, product, exponent: one base pointer for the compiler to see through
     for t in range(first_tile, last_tile):
         for b in range(first_owner, last_owner):
             n_b = count[b]
@@ -170,9 +171,9 @@ def gaussian_block(scorer, clusters, block, out, top):
                 mixed += count[LANES * t + i] != count[LANES * t]
             for i in range(LANES):
                 strength_a = strength + count[LANES * t + i]
-                weight[i] = 0.5 * strength_a * n_b / (strength_a + n_b)
-                product[i] = 1.0
-                exponent[i] = 0.0
+                scratch[0, i] = 0.5 * strength_a * n_b / (strength_a + n_b)
+                scratch[1, i] = 1.0
+                scratch[2, i] = 0.0
             for j in range(0, n_columns - 3, 4):
                 m, f = WIDTH * j + MEAN, 2 * j
                 m0, m1 = rows[b, m] - mean[j], rows[b, m + WIDTH] - mean[j + 1]
@@ -181,30 +182,30 @@ def gaussian_block(scorer, clusters, block, out, top):
                 h0, h1 = 0.5 * rows[b, m], 0.5 * rows[b, m + WIDTH]
                 h2, h3 = 0.5 * rows[b, m + 2 * WIDTH], 0.5 * rows[b, m + 3 * WIDTH]
                 for i in range(LANES):
-                    r0 = union_rate(tiles[t, f + 1, i], tiles[t, f, i], weight[i], m0, h0)
-                    r1 = union_rate(tiles[t, f + 3, i], tiles[t, f + 2, i], weight[i], m1, h1)
-                    r2 = union_rate(tiles[t, f + 5, i], tiles[t, f + 4, i], weight[i], m2, h2)
-                    r3 = union_rate(tiles[t, f + 7, i], tiles[t, f + 6, i], weight[i], m3, h3)
-                    product[i] *= (r0 * r1) * (r2 * r3)
+                    r0 = union_rate(tiles[t, f + 1, i], tiles[t, f, i], scratch[0, i], m0, h0)
+                    r1 = union_rate(tiles[t, f + 3, i], tiles[t, f + 2, i], scratch[0, i], m1, h1)
+                    r2 = union_rate(tiles[t, f + 5, i], tiles[t, f + 4, i], scratch[0, i], m2, h2)
+                    r3 = union_rate(tiles[t, f + 7, i], tiles[t, f + 6, i], scratch[0, i], m3, h3)
+                    scratch[1, i] *= (r0 * r1) * (r2 * r3)
                 if (j + 4) % FACTORS_BEFORE_RESCUE == 0:
                     for i in range(LANES):
-                        exponent[i] += exponent_of(product[i])
-                        product[i] = mantissa_of(product[i])
+                        scratch[2, i] += exponent_of(scratch[1, i])
+                        scratch[1, i] = mantissa_of(scratch[1, i])
             for j in range(n_columns - n_columns % 4, n_columns):
                 m0, h0 = rows[b, WIDTH * j + MEAN] - mean[j], 0.5 * rows[b, WIDTH * j + SPREAD]
                 for i in range(LANES):
-                    product[i] *= union_rate(tiles[t, 2 * j + 1, i], tiles[t, 2 * j, i], weight[i], m0, h0)
+                    scratch[1, i] *= union_rate(tiles[t, 2 * j + 1, i], tiles[t, 2 * j, i], scratch[0, i], m0, h0)
             for i in range(LANES):
-                product[i] = fast_log(product[i], exponent[i])
+                scratch[1, i] = fast_log(scratch[1, i], scratch[2, i])
             if mixed == 0:
-                weight[:] = log_weight[int(count[LANES * t] + n_b)]
+                scratch[0] = log_weight[int(count[LANES * t] + n_b)]
             else:  # a loop of its own: gathers keep the compiler from making vectors of the rest
                 for i in range(LANES):
-                    weight[i] = log_weight[int(count[LANES * t + i] + n_b)]
+                    scratch[0, i] = log_weight[int(count[LANES * t + i] + n_b)]
             highest = -np.inf
             for i in range(LANES):
                 n = count[LANES * t + i] + n_b
-                score = weight[i] - (shape + 0.5 * n) * product[i] - log_q[LANES * t + i]
+                score = scratch[0, i] - (shape + 0.5 * n) * scratch[1, i] - log_q[LANES * t + i]
                 out[b - first_owner, LANES * (t - first_tile) + i] = score
                 if score > highest:
                     highest = score
