@@ -21,10 +21,10 @@ DECORATORS = {
     "numba": "import numba\nkernel = numba.njit(cache=True)",
 }
 RUN = """
-import json
+import json, sys
 from pathlib import Path
 import bayesgrove.core.jit as jit
-jit.PACKAGE_FOLDER = Path("tiny").resolve()
+jit.PACKAGE_FOLDER = Path(sys.argv[1]).resolve()
 from tiny.caller import caller
 value = caller(1.0)
 print(json.dumps({"value": value, "hits": sum(caller.stats.cache_hits.values())}))
@@ -40,26 +40,29 @@ class TinyPackage:
         self.code.mkdir()
         (self.code / "__init__.py").write_text("")
         (self.code / "how.py").write_text(DECORATORS[decorator])
+        self.write_caller(step=1)
+        self.write_callee(factor=2)
+
+    def write_caller(self, step: int) -> None:
         (self.code / "caller.py").write_text(
             "from tiny.how import kernel\nfrom tiny.callee import callee\n\n"
-            "@kernel\ndef caller(x):\n    return callee(x) + 1.0\n"
+            f"@kernel\ndef caller(x):\n    return callee(x) + {step}.0\n"
         )
-        self.write_callee(factor=2)
 
     def write_callee(self, factor: int) -> None:
         (self.code / "callee.py").write_text(
             f"from tiny.how import kernel\n\n@kernel\ndef callee(x):\n    return {factor}.0 * x\n"
         )
 
-    def run(self) -> dict[str, float]:
-        """Value of the caller at 1 and its cache hits, in a new process."""
+    def run(self, watched: str = "tiny") -> dict[str, float]:
+        """Value of the caller at 1 and its cache hits, in a new process; `watched` is the folder of the stamp."""
         settings = {
             "PYTHONPATH": os.pathsep.join([str(self.folder), str(SOURCES)]),
             "PYTHONDONTWRITEBYTECODE": "1",  # Python's own cache cannot tell two edits within one second
             "NUMBA_CACHE_DIR": str(self.folder / "cache"),
         }
         done = subprocess.run(
-            [sys.executable, "-c", RUN],
+            [sys.executable, "-c", RUN, watched],
             cwd=self.folder,
             env={**os.environ, **settings},
             capture_output=True,
@@ -83,6 +86,16 @@ def test_numba_alone_keeps_the_old_callee(tmp_path):
     assert package.run()["value"] == 3.0
     package.write_callee(factor=5)
     assert package.run() == {"value": 3.0, "hits": 1}
+
+
+def test_a_kernel_outside_the_package_is_watched_too(tmp_path):
+    """numba's own key has the byte code of a function but not its constants."""
+    package = TinyPackage(tmp_path, "house")
+    (tmp_path / "elsewhere").mkdir()
+    assert package.run(watched="elsewhere") == {"value": 3.0, "hits": 0}
+    assert package.run(watched="elsewhere") == {"value": 3.0, "hits": 1}
+    package.write_caller(step=7)
+    assert package.run(watched="elsewhere") == {"value": 9.0, "hits": 0}
 
 
 def add_one(x):
