@@ -9,9 +9,9 @@ from bayesgrove.stats.processes import (
     expected_crp_clusters_slope,
     log_crp,
     log_crp_labels,
-    log_rising,
     seating_probabilities,
 )
+from bayesgrove.stats.special import log_rising
 
 pytestmark = pytest.mark.unit
 

@@ -56,5 +56,7 @@ def stamped(dispatcher: Any) -> Any:
     if not hasattr(cache_file, "_source_stamp"):
         logging.getLogger("bayesgrove").warning("numba's cache cannot be stamped: kernels are not cached")
         return None
-    cache_file._source_stamp = source_stamp()
+    is_ours = Path(dispatcher.py_func.__code__.co_filename).resolve().is_relative_to(PACKAGE_FOLDER)
+    # A kernel of a test or a user stands in no file of the package: numba's stamp of its own file stays.
+    cache_file._source_stamp = source_stamp() if is_ours else (source_stamp(), cache_file._source_stamp)
     return dispatcher

@@ -9,6 +9,8 @@ import numpy as np
 def generator(seed: int, *path: int) -> np.random.Generator:
     """A generator that depends on the seed and the path only (a chain's number, a node's place in a tree).
 
+    Steps of the path lie below 2**32: numpy splits larger ones into two, so that (2**32,) would equal (0, 1).
+
     Examples
     --------
     >>> float(generator(7, 0).random()) == float(generator(7, 0).random())

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.jit import kernel
 from bayesgrove.stats.partitions import relabel
+from bayesgrove.stats.special import log_rising
 
 
 def check_concentration(concentration: float) -> float:
@@ -21,19 +22,6 @@ def check_concentration(concentration: float) -> float:
             f"a concentration is a finite number above 0, got {concentration}. Try 1.0.", value=value
         )
     return value
-
-
-@kernel
-def log_rising(concentration, n):
-    """log(a (a + 1) ... (a + n - 1)) = lgamma(a + n) - lgamma(a), without cancellation for large a."""
-    a = concentration
-    if a < 16.0:
-        return math.lgamma(a + n) - math.lgamma(a)
-    correction = 0.0  # Stirling's series of both, subtracted term by term; error below 1e-15 from 16 on
-    for x, sign in ((a + n, 1.0), (a, -1.0)):
-        r = 1.0 / (x * x)
-        correction += sign / x * (1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r / 1188))))
-    return (a - 0.5) * math.log1p(n / a) + n * math.log(a + n) - n + correction
 
 
 @kernel

@@ -1,0 +1,142 @@
+"""The cache of compiled kernels notices an edit of any file, and kernels work where there is no cache."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+from numba.core.caching import NullCache
+
+import bayesgrove
+from bayesgrove.core.jit import hash_sources, kernel
+
+pytestmark = pytest.mark.unit
+
+SOURCES = Path(bayesgrove.__file__).resolve().parents[1]
+DECORATORS = {
+    "house": "from bayesgrove.core.jit import kernel",
+    "numba": "import numba\nkernel = numba.njit(cache=True)",
+}
+RUN = """
+import json, sys
+from pathlib import Path
+import bayesgrove.core.jit as jit
+jit.PACKAGE_FOLDER = Path(sys.argv[1]).resolve()
+from tiny.caller import caller
+value = caller(1.0)
+print(json.dumps({"value": value, "hits": sum(caller.stats.cache_hits.values())}))
+"""
+
+
+class TinyPackage:
+    """A package of two kernels in two files, the first of which calls the second."""
+
+    def __init__(self, folder: Path, decorator: str) -> None:
+        self.folder = folder
+        self.code = folder / "tiny"
+        self.code.mkdir()
+        (self.code / "__init__.py").write_text("")
+        (self.code / "how.py").write_text(DECORATORS[decorator])
+        self.write_caller(step=1)
+        self.write_callee(factor=2)
+
+    def write_caller(self, step: int) -> None:
+        (self.code / "caller.py").write_text(
+            "from tiny.how import kernel\nfrom tiny.callee import callee\n\n"
+            f"@kernel\ndef caller(x):\n    return callee(x) + {step}.0\n"
+        )
+
+    def write_callee(self, factor: int) -> None:
+        (self.code / "callee.py").write_text(
+            f"from tiny.how import kernel\n\n@kernel\ndef callee(x):\n    return {factor}.0 * x\n"
+        )
+
+    def run(self, watched: str = "tiny") -> dict[str, float]:
+        """Value of the caller at 1 and its cache hits, in a new process; `watched` is the folder of the stamp."""
+        settings = {
+            "PYTHONPATH": os.pathsep.join([str(self.folder), str(SOURCES)]),
+            "PYTHONDONTWRITEBYTECODE": "1",  # Python's own cache cannot tell two edits within one second
+            "NUMBA_CACHE_DIR": str(self.folder / "cache"),
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", RUN, watched],
+            cwd=self.folder,
+            env={**os.environ, **settings},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return json.loads(done.stdout)
+
+
+def test_a_second_process_finds_the_cache_and_an_edited_callee_is_noticed(tmp_path):
+    package = TinyPackage(tmp_path, "house")
+    assert package.run() == {"value": 3.0, "hits": 0}
+    assert package.run() == {"value": 3.0, "hits": 1}
+    package.write_callee(factor=5)
+    assert package.run() == {"value": 6.0, "hits": 0}
+
+
+def test_numba_alone_keeps_the_old_callee(tmp_path):
+    """The trap the stamp is for; when this fails, numba has learned to do without."""
+    package = TinyPackage(tmp_path, "numba")
+    assert package.run()["value"] == 3.0
+    package.write_callee(factor=5)
+    assert package.run() == {"value": 3.0, "hits": 1}
+
+
+def test_a_kernel_outside_the_package_is_watched_too(tmp_path):
+    """numba's own key has the byte code of a function but not its constants."""
+    package = TinyPackage(tmp_path, "house")
+    (tmp_path / "elsewhere").mkdir()
+    assert package.run(watched="elsewhere") == {"value": 3.0, "hits": 0}
+    assert package.run(watched="elsewhere") == {"value": 3.0, "hits": 1}
+    package.write_caller(step=7)
+    assert package.run(watched="elsewhere") == {"value": 9.0, "hits": 0}
+
+
+def add_one(x):
+    return x + 1.0
+
+
+def test_without_numbas_private_stamp_kernels_are_not_cached(monkeypatch, caplog):
+    monkeypatch.setattr("numba.core.dispatcher.FunctionCache", lambda function: NullCache())
+    compiled = kernel(add_one)
+    assert compiled(1.0) == 2.0
+    assert not compiled.stats.cache_path
+    assert "kernels are not cached" in caplog.text
+
+
+def test_a_function_without_a_file_is_compiled_without_a_cache():
+    names = {}
+    exec("def add_two(x):\n    return x + 2.0\n", names)
+    compiled = kernel(names["add_two"])
+    assert compiled(1.0) == 3.0
+    assert not compiled.stats.cache_path
+
+
+def test_a_kernel_is_plain_python_when_the_compiler_is_off(monkeypatch):
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
+    assert kernel(add_one) is add_one
+
+
+def test_house_settings_hold_and_options_pass():
+    options = kernel(add_one).targetoptions
+    assert (options["nopython"], options["nogil"], options["error_model"]) == (True, True, "numpy")
+    assert kernel(fastmath={"nsz"})(add_one).targetoptions["fastmath"] == {"nsz"}
+    assert kernel(nogil=False)(add_one).targetoptions["nogil"] is False
+
+
+def test_the_hash_depends_on_names_and_contents_of_python_files_only(tmp_path):
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "a.py").write_text("x = 1")
+    first = hash_sources(tmp_path)
+    (tmp_path / "notes.txt").write_text("no code")
+    assert hash_sources(tmp_path) == first
+    (tmp_path / "inner" / "a.py").write_text("x = 2")
+    second = hash_sources(tmp_path)
+    (tmp_path / "inner" / "a.py").rename(tmp_path / "inner" / "b.py")
+    assert len({first, second, hash_sources(tmp_path)}) == 3
