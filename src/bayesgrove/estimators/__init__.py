@@ -1,1 +1,6 @@
 """The scikit-learn facade."""
+
+from bayesgrove.estimators.bhc import BHC
+from bayesgrove.estimators.randomized_bhc import RandomizedBHC
+
+__all__ = ["BHC", "RandomizedBHC"]

@@ -39,6 +39,13 @@ def iterate_row_blocks(source: Any, block_rows: int = BLOCK_ROWS) -> Iterator[np
         yield checked
 
 
+def is_block_source(source: Any) -> bool:
+    """Whether rows come piece by piece: a path, an iterator, or a list of 2-d blocks."""
+    if isinstance(source, str | os.PathLike | Iterator):
+        return True
+    return isinstance(source, list | tuple) and bool(source) and all(np.ndim(block) == 2 for block in source)
+
+
 def gather_blocks(source: Any) -> np.ndarray:
     """All rows as one float64 array (n, d); a float64 array comes back as it is, blocks are copied once."""
     if isinstance(source, Table):

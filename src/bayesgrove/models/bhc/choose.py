@@ -36,7 +36,7 @@ def choose_scorer(prior: Any, totals: np.ndarray, n_rows: float, log_concentrati
     # A tile may hold the owner itself, whose score with itself is computed and not used: tables reach twice as far.
     n = np.arange(2 * int(n_rows) + 1, dtype=float)
     log_weight = log_concentration + gammaln(np.maximum(n, 1.0))
-    if isinstance(prior, GaussianDiagonalPrior) and complete and has_one_shape(prior):
+    if isinstance(prior, GaussianDiagonalPrior) and is_fast(prior, complete=complete):
         return gaussian_scorer(prior, n, log_weight)
     blocks = count_blocks(prior)
     if blocks is not None:
@@ -44,6 +44,13 @@ def choose_scorer(prior: Any, totals: np.ndarray, n_rows: float, log_concentrati
         if longest.sum() <= LARGEST_TABLE:
             return count_scorer(blocks, longest, log_weight)
     return RowScorer(prior, log_weight)
+
+
+def is_fast(prior: Any, *, complete: bool) -> bool:
+    """Whether a faster scorer than `RowScorer` serves this prior."""
+    if isinstance(prior, GaussianDiagonalPrior):
+        return complete and has_one_shape(prior)
+    return count_blocks(prior) is not None
 
 
 def has_one_shape(prior: GaussianDiagonalPrior) -> bool:

@@ -1,5 +1,6 @@
 """Exact greedy Bayesian hierarchical clustering of rows or of ready-made clusters ("atoms")."""
 
+import itertools
 import logging
 import math
 from collections.abc import Callable
@@ -150,7 +151,7 @@ def refuse_too_large(n: int, width: int, scores: str, memory_limit: float) -> No
 def find_first_partners(scorer: Any, state: Agglomeration, n: int, n_threads: int) -> None:
     """The first round of scores, over threads: the owner at position b has b older partners."""
     cuts = (n * np.sqrt(np.linspace(0.0, 1.0, 4 * n_threads + 1))).astype(int) if n_threads > 1 else [0, n]
-    ranges = [(int(low), int(high)) for low, high in zip(cuts[:-1], cuts[1:], strict=True) if low < high]
+    ranges = [(int(low), int(high)) for low, high in itertools.pairwise(cuts) if low < high]
     Parallel(n_jobs=n_threads, prefer="threads")(delayed(first_partners)(scorer, state, *r) for r in ranges)
     renew_tile_keys(state)
     logging.getLogger("bayesgrove").debug("first partners of %d clusters found", n)

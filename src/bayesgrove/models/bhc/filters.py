@@ -126,10 +126,9 @@ def group_scores(filter, log_weight, group_start, values, order, first, last, ou
         tile_densities(filter, values, order, low, n, density)
         for g in range(group_start.size - 1):
             for lane in range(n):
-                k = group_start[g]
-                total = log_weight[k] + density[k, lane]
-                for other in range(k + 1, group_start[g + 1]):
-                    total = log_add(total, log_weight[other] + density[other, lane])
+                total = -np.inf
+                for k in range(group_start[g], group_start[g + 1]):
+                    total = log_add(total, log_weight[k] + density[k, lane])
                 out[g, low - first + lane] = total
 
 

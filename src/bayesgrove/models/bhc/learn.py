@@ -80,9 +80,7 @@ def bound_and_gradient(prior, tree, log_concentration, gradient):
     return log_q[n_nodes - 1] + math.lgamma(concentration) - math.lgamma(n + concentration)
 
 
-def climb(
-    base: Any, start: np.ndarray, tree: FixedTree, log_concentration: float, free: np.ndarray
-) -> np.ndarray:
+def climb(base: Any, start: np.ndarray, tree: FixedTree, log_concentration: float, free: np.ndarray) -> np.ndarray:
     """Log factors on `base` (and, last, on the concentration) that raise the bound of a fixed tree."""
 
     def negative(moved: np.ndarray) -> tuple[float, np.ndarray]:
@@ -94,7 +92,8 @@ def climb(
         return (-bound, -gradient[free]) if math.isfinite(bound) else (math.inf, np.zeros(moved.size))
 
     limits = [(math.log(low), math.log(high)) for _, low, high in hyper(base)]
-    limits.append(tuple(math.log(limit) - log_concentration for limit in CONCENTRATION_BOUNDS))
+    lowest, highest = (math.log(limit) - log_concentration for limit in CONCENTRATION_BOUNDS)
+    limits.append((lowest, highest))
     found = minimize(
         negative, start[free], jac=True, method="L-BFGS-B", bounds=[limits[i] for i in free], options={"maxiter": 50}
     )

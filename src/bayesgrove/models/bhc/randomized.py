@@ -49,29 +49,46 @@ def grow(
     problem: Problem, settings: Settings, *, regraft: bool = True, refine: int = 1, progress: Progress | None = None
 ) -> Grown:
     """A randomized tree over all rows."""
-    total = 2 + regraft + refine
-    report = progress or (lambda done, total: None)
     order, splits = split_rows(problem, settings)
-    report(1, total)
     plan = splits.plan()
+    steps = Steps(progress, 2 + regraft + refine)
+    steps.done()
     forest, pieces = block_trees(problem, order, plan)
     grown = Grown(forest, float(pieces.log_q[-1]), splits.depth, {"joined": float(pieces.log_q[-1])})
-    report(2, total)
+    steps.done()
     if plan.truncated.size == 1:  # one block: the exact tree
         return grown
     if regraft:
         grown = better(grown, "regrafted", regrafted(problem, grown.forest))
-        report(3, total)
-    for done in range(refine):
-        refined = refine_once(problem, settings, grown.forest)
-        if refined is None:
+        steps.done()
+    return refine_rounds(problem, settings, grown, refine, steps)
+
+
+class Steps:
+    """Tells a progress callback how many of the steps are done."""
+
+    def __init__(self, progress: Progress | None = None, total: int = 0) -> None:
+        self.progress, self.total, self.n_done = progress, total, 0
+
+    def done(self) -> None:
+        """One more step is done."""
+        self.n_done += 1
+        if self.progress is not None:
+            self.progress(self.n_done, self.total)
+
+
+def refine_rounds(
+    problem: Problem, settings: Settings, grown: Grown, n_rounds: int, steps: Steps | None = None
+) -> Grown:
+    """Refine while the bound rises, `n_rounds` times at most."""
+    for done in range(n_rounds):
+        forest = refine_once(problem, settings, grown.forest)
+        refined = better(grown, f"refined {done + 1}", forest)
+        if steps is not None:
+            steps.done()
+        if refined is grown:
             break
-        risen = better(grown, f"refined {done + 1}", refined)
-        report(3 + regraft + done, total)
-        if risen is grown:
-            break
-        grown = risen
-    report(total, total)
+        grown = refined
     return grown
 
 
@@ -181,6 +198,8 @@ def reassign(problem: Problem, labels: np.ndarray, n_clusters: int) -> tuple[np.
 def refine_once(problem: Problem, settings: Settings, forest: Forest) -> Forest | None:
     """Reassign rows to the clusters of the half cut, build each new cluster again, regraft; None: nothing to do."""
     n = forest.leaf_log_q.size
+    if n == 1:
+        return None
     labels, heads = half_cut(forest.children, forest.log_odds, n)
     if heads.size > MOST_ATOMS:
         return None

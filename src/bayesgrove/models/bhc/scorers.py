@@ -99,8 +99,8 @@ def fill_top(out, top, n_owners, n_tiles):
 class GaussianScorer(NamedTuple):
     """Diagonal Gaussian, no missing cell, one strength and one shape for all columns.
 
-    A lane keeps each column's posterior mean (from the prior's) and rate, so that the rate of a union needs one squared distance,
-    rate_n = rate_a + SS_b / 2 + w (mean_b - mean_a)^2, w = strength_a n_b / (2 (strength_a + n_b)): centred, hence
+    A lane keeps each column's posterior mean (from the prior's) and rate, so that the rate of a union needs one squared
+    distance, rate_n = rate_a + SS_b / 2 + w (mean_b - mean_a)^2, w = strength_a n_b / (2 (strength_a + n_b)): centred, hence
     accurate. And sum_j -shape_n log(rate_nj) = -shape_n log(prod_j rate_nj): one logarithm per pair, not per column.
     """
 

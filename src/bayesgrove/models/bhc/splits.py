@@ -102,16 +102,21 @@ class SplitTree:
         """Make `node` the join of two sets."""
         self.left[node], self.right[node] = left, right
 
-    def plan(self) -> "Plan":
-        """The blocks in order of their rows, and the joins, children before parents."""
-        left, right, low = np.array(self.left), np.array(self.right), np.array(self.low)
-        is_block = left == NULL
-        blocks = np.flatnonzero(is_block)
-        blocks = blocks[np.argsort(low[blocks], kind="stable")]
-        piece = np.full(left.size, NULL)
-        piece[blocks] = np.arange(blocks.size)
-        joins = np.flatnonzero(~is_block)[::-1]
-        piece[joins] = blocks.size + np.arange(joins.size)
+    def pieces(self) -> np.ndarray:
+        """The piece each node becomes: blocks in order of their rows, then joins, children before parents."""
+        is_block = np.array(self.left) == NULL
+        blocks, joins = np.flatnonzero(is_block), np.flatnonzero(~is_block)[::-1]
+        blocks = blocks[np.argsort(np.array(self.low)[blocks], kind="stable")]
+        piece = np.empty(is_block.size, np.int64)
+        piece[blocks], piece[joins] = np.arange(blocks.size), blocks.size + np.arange(joins.size)
+        return piece
+
+    def plan(self) -> Plan:
+        """What to build and in which order."""
+        left, right, low, piece = np.array(self.left), np.array(self.right), np.array(self.low), self.pieces()
+        node_of_piece = np.argsort(piece)
+        n_blocks = int(np.count_nonzero(left == NULL))
+        blocks, joins = node_of_piece[:n_blocks], node_of_piece[n_blocks:]
         truncated = np.isin(blocks, list(self.truncated))
         return Plan(np.append(low[blocks], self.high[0]), truncated, piece[left[joins]], piece[right[joins]])
 
@@ -151,8 +156,7 @@ def group_front(tree: Tree, settings: Settings) -> np.ndarray:
         return np.array(tree.children(tree.root))
     n_groups = min(settings.fanout, tree.n_leaves)
     if settings.split == "cut":
-        odds = tree.log_merge_odds
-        n_groups = min(n_groups, 1 + n_openable(tree.parent, odds))
+        n_groups = min(n_groups, 1 + n_openable(tree.parent, tree.columns["log_merge_odds"]))
     return front_by_count(tree, n_groups)
 
 
@@ -173,7 +177,7 @@ def attractors(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each group its nodes of largest omega * n (at most `filter_nodes`), with their log weights."""
     log_omega = node_log_weights(tree)
-    odds = tree.log_merge_odds
+    odds = tree.columns["log_merge_odds"]
     nodes, log_weight, group_start = [], [], [0]
     for head in front:
         below = descendants(tree, int(head))
@@ -254,7 +258,9 @@ def apply_division(splits: SplitTree, order: np.ndarray, here: OpenSet, division
     order[here.low : here.high] = division.rows[np.argsort(labels, kind="stable")]
     starts = here.low + np.concatenate([[0], np.cumsum(sizes)])
     found = []
-    for group, node in enumerate(add_group_nodes(splits, here.node, groups, has_residual=groups.residual and sizes[-1] > 0)):
+    for group, node in enumerate(
+        add_group_nodes(splits, here.node, groups, has_residual=groups.residual and sizes[-1] > 0)
+    ):
         low, high = int(starts[group]), int(starts[group + 1])
         splits.low[node], splits.high[node] = low, high
         found.append(OpenSet(node, low, high, here.depth + 1, (*here.path, group)))
@@ -364,9 +370,7 @@ def split_rows(problem: Problem, settings: Settings) -> tuple[np.ndarray, SplitT
     return order, splits
 
 
-def divide_all(
-    problem: Problem, settings: Settings, order: np.ndarray, sets: list[OpenSet]
-) -> list[Division | None]:
+def divide_all(problem: Problem, settings: Settings, order: np.ndarray, sets: list[OpenSet]) -> list[Division | None]:
     """Divisions of several sets; threads share the sets, or the rows when there is one set only."""
     inner = problem._replace(n_threads=1) if len(sets) > 1 else problem
     return Parallel(n_jobs=problem.n_threads if len(sets) > 1 else 1, prefer="threads")(

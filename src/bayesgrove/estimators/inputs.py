@@ -1,0 +1,58 @@
+"""What users hand to estimators, as tables."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from bayesgrove.core.errors import InvalidTableError
+from bayesgrove.core.table import Table, align, table_from_array
+from bayesgrove.io.frames import is_frame, table_from_frame
+from bayesgrove.likelihoods import Multinomial
+
+
+def read_input(estimator: Any, X: Any, *, reset: bool) -> Table:
+    """A table from an array, data frame, sparse matrix or table; sets or checks the number and names of features.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Gets `n_features_in_` and `feature_names_in_` when `reset`, else is compared with.
+    X : array, data frame, sparse matrix or Table
+        NaN is a missing cell.
+    reset : bool
+        True in `fit`, False afterwards.
+    """
+    if isinstance(X, Table):
+        table = X
+        check_features(estimator, table, reset=reset)
+    elif is_frame(X):
+        table = table_from_frame(X)
+        validate_data(estimator, X, skip_check_array=True, reset=reset)
+    else:
+        names = getattr(estimator, "feature_names_in_", None) if not reset else None
+        array = validate_data(
+            estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False, accept_sparse=accepts_sparse(estimator)
+        )
+        table = table_from_array(array, names)
+    if reset:
+        estimator._schema = (table.names, dict(table.categories))
+        return table
+    return align(table, *estimator._schema) if table.n_columns == len(estimator._schema[0]) else table
+
+
+def accepts_sparse(estimator: Any) -> bool:
+    """Whether the likelihood counts words, so that rows may be sparse."""
+    return isinstance(estimator.likelihood, Multinomial) or str(estimator.likelihood) == "multinomial"
+
+
+def check_features(estimator: Any, table: Table, *, reset: bool) -> None:
+    """Set or compare the number of features and their names for a table."""
+    if reset:
+        estimator.n_features_in_ = table.n_columns
+        estimator.feature_names_in_ = np.array(table.names, dtype=object)
+    elif table.n_columns != estimator.n_features_in_:
+        raise InvalidTableError(
+            f"X has {table.n_columns} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )

@@ -1,0 +1,158 @@
+"""New rows under a tree: the normalised predictive density, cluster probabilities, draws.
+
+p(x | data, tree) = [concentration p_0(x) + sum_k omega_k n_k p(x | rows below k)] / (n + concentration)
+
+**Erratum** (Heller and Ghahramani's form, sum_k omega_k p(x | rows below k)): its mass is the expected number of
+clusters, not 1; tests/exact/test_bhc_predictive.py shows it.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesgrove.core.jit import kernel
+from bayesgrove.likelihoods.contract import draw_data, draw_params, n_params
+from bayesgrove.models.bhc.filters import group_scores, make_filter
+from bayesgrove.models.bhc.statistics import node_statistics
+from bayesgrove.trees import Tree, node_log_weights
+from bayesgrove.trees.cuts import front_labels
+
+SMALLEST_WEIGHT = 1e-12
+MOST_NODES = 4_096
+ROWS_AT_ONCE = 4_096
+
+
+class Predictive(NamedTuple):
+    """What prediction needs of a fitted tree.
+
+    Mixture nodes come in order: those inside cluster 0, inside cluster 1, ..., then those above the cut, each of which
+    holds the clusters `above_low .. above_high - 1` of `above_order`.
+    """
+
+    rows: np.ndarray
+    """(n_mixture_nodes, n_stats)"""
+    log_weight: np.ndarray
+    """(n_mixture_nodes,) log of omega * n, normalised to sum to n."""
+    cluster_start: np.ndarray
+    """(n_clusters + 1,) nodes inside cluster c are cluster_start[c] .. cluster_start[c + 1] - 1."""
+    above_low: np.ndarray
+    above_high: np.ndarray
+    above_order: np.ndarray
+    """(n_clusters,) clusters from left to right in the tree."""
+    cluster_rows: np.ndarray
+    """(n_clusters, n_stats)"""
+    cluster_sizes: np.ndarray
+    log_concentration: float
+
+
+def make_predictive(
+    prior: Any, values: np.ndarray, tree: Tree, front: np.ndarray, labels: np.ndarray, log_concentration: float
+) -> Predictive:
+    """Keep the nodes that carry weight, sorted by the cluster of the cut they lie in."""
+    log_weight = node_log_weights(tree) + np.log(tree.size)
+    kept = np.flatnonzero(log_weight >= math.log(SMALLEST_WEIGHT * tree.n_leaves))
+    kept = kept[np.argsort(-log_weight[kept], kind="stable")][:MOST_NODES]
+    cluster = cluster_of_nodes(tree, front, labels)
+    front = front[np.argsort(cluster[front])]
+    n_clusters = front.size
+    inside = kept[cluster[kept] >= 0]
+    inside = inside[np.argsort(cluster[inside], kind="stable")]
+    above = kept[cluster[kept] < 0]
+    from_left = np.argsort(tree.leaf_start[front])
+    starts = tree.leaf_start[front][from_left]
+    nodes = np.concatenate([inside, above])
+    total = np.logaddexp.reduce(log_weight[nodes])
+    return Predictive(
+        rows=node_statistics(prior, values, tree, nodes),
+        log_weight=log_weight[nodes] - total + math.log(tree.n_leaves),
+        cluster_start=np.searchsorted(cluster[inside], np.arange(n_clusters + 1)),
+        above_low=np.searchsorted(starts, tree.leaf_start[above]),
+        above_high=np.searchsorted(starts, tree.leaf_start[above] + tree.size[above]),
+        above_order=from_left,
+        cluster_rows=node_statistics(prior, values, tree, front),
+        cluster_sizes=tree.size[front].astype(float),
+        log_concentration=log_concentration,
+    )
+
+
+def cluster_of_nodes(tree: Tree, front: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Label of the cluster each node lies in, -1 above the cut."""
+    in_front = np.zeros(tree.n_nodes, np.bool_)
+    in_front[front] = True
+    first_item = tree.leaf_order[tree.leaf_start]
+    below = front_labels(tree.parent, np.arange(tree.n_nodes), in_front) >= 0
+    return np.where(below, labels[first_item], -1)
+
+
+def log_scores(predictive: Predictive, prior: Any, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Log of (weight times density) of each row: inside each cluster, at each node above the cut, in a new cluster."""
+    n, n_clusters = values.shape[0], predictive.cluster_sizes.size
+    complete = not np.isnan(values).any()
+    rows = np.vstack([predictive.rows, np.zeros((1, predictive.rows.shape[1]))])
+    log_weight = np.append(predictive.log_weight, predictive.log_concentration)
+    n_above = predictive.above_low.size
+    starts = np.concatenate([predictive.cluster_start, predictive.cluster_start[-1] + 1 + np.arange(n_above + 1)])
+    out = np.empty((n_clusters + n_above + 1, n))
+    filter_ = make_filter(prior, rows, complete=complete)
+    group_scores(filter_, log_weight, starts, values, np.arange(n), 0, n, out)
+    return out[:n_clusters].T, out[n_clusters:-1].T, out[-1]
+
+
+def log_density(predictive: Predictive, prior: Any, values: np.ndarray) -> np.ndarray:
+    """Normalised predictive log density of each row, in encoded units."""
+    n_rows = predictive.cluster_sizes.sum()
+    parts = []
+    for low in range(0, values.shape[0], ROWS_AT_ONCE):
+        inside, above, new = log_scores(predictive, prior, values[low : low + ROWS_AT_ONCE])
+        parts.append(np.logaddexp.reduce(np.column_stack([inside, above, new]), axis=1))
+    return np.concatenate(parts) - math.log(n_rows + math.exp(predictive.log_concentration))
+
+
+def cluster_probabilities(predictive: Predictive, prior: Any, values: np.ndarray) -> np.ndarray:
+    """Probability that a row joins each cluster of the cut, last a new one; rows sum to 1.
+
+    A node above the cut holds several clusters as one: its share goes to them in proportion to size times density.
+    """
+    parts = [
+        chunk_probabilities(predictive, prior, values[low : low + ROWS_AT_ONCE])
+        for low in range(0, values.shape[0], ROWS_AT_ONCE)
+    ]
+    return np.concatenate(parts)
+
+
+def chunk_probabilities(predictive: Predictive, prior: Any, values: np.ndarray) -> np.ndarray:
+    """`cluster_probabilities` of a few rows."""
+    inside, above, new = log_scores(predictive, prior, values)
+    n, n_clusters = inside.shape
+    if above.shape[1]:
+        alone = np.empty((n_clusters, n))
+        filter_ = make_filter(prior, predictive.cluster_rows, complete=not np.isnan(values).any())
+        starts = np.arange(n_clusters + 1)
+        group_scores(filter_, np.log(predictive.cluster_sizes), starts, values, np.arange(n), 0, n, alone)
+        for node in range(above.shape[1]):
+            held = predictive.above_order[predictive.above_low[node] : predictive.above_high[node]]
+            share = alone[held] - np.logaddexp.reduce(alone[held], axis=0)
+            inside[:, held] = np.logaddexp(inside[:, held], above[:, node, None] + share.T)
+    scores = np.column_stack([inside, new])
+    return np.exp(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
+
+
+def draw_rows(predictive: Predictive, prior: Any, rng: np.random.Generator, template: np.ndarray, n: int) -> np.ndarray:
+    """Draw rows from the predictive distribution, encoded; `template` fixes what a prior does not (document length)."""
+    rows = np.vstack([predictive.rows, np.zeros((1, predictive.rows.shape[1]))])
+    log_weight = np.append(predictive.log_weight, predictive.log_concentration)
+    weight = np.exp(log_weight - log_weight.max())
+    chosen = rng.choice(weight.size, size=n, p=weight / weight.sum())
+    out = np.tile(template, (n, 1))
+    draw_from_nodes(prior, rng, rows, chosen, out)
+    return out
+
+
+@kernel
+def draw_from_nodes(prior, rng, rows, chosen, out):
+    """Draw parameters of the chosen clusters from their posterior, then a row each."""
+    params = np.empty(n_params(prior))
+    for i in range(chosen.size):
+        draw_params(prior, rng, rows[chosen[i]], params)
+        draw_data(prior, rng, params, out[i])
