@@ -135,7 +135,7 @@ def restored_tree(document: dict[str, Any], arrays: dict[str, np.ndarray]) -> Tr
 def restored_predictive(document: dict[str, Any], arrays: dict[str, np.ndarray]) -> Predictive:
     """What prediction needs."""
     kept = {name: np.ascontiguousarray(arrays[f"{PREDICTIVE_PREFIX}{name}"]) for name in Predictive._fields[:-1]}
-    return Predictive(**kept, log_concentration=float.fromhex(document["log_concentration"]))  # type: ignore[arg-type]
+    return Predictive(**kept, log_concentration=float.fromhex(document["log_concentration"]))
 
 
 def restored_summary(fields: dict[str, Any]) -> NodeSummary:

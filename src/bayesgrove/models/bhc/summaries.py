@@ -39,7 +39,7 @@ def summarise_nodes(
     probability = tree.nodes["probability"]
     summaries = []
     for i, node in enumerate(nodes):
-        apart = [] if starts is None else column_factors(prior, starts, rows[i :: nodes.size])
+        apart: np.ndarray = np.empty(0) if starts is None else column_factors(prior, starts, rows[i :: nodes.size])
         strongest = np.argsort(apart)[::-1][:MOST_FEATURES]
         features = tuple((names[j], float(apart[j])) for j in strongest if apart[j] > 0.0)
         a, b = (int(child) for child in children[i])
