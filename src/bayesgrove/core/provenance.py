@@ -1,6 +1,7 @@
 """Where a result came from: versions, machine, settings, seed."""
 
 import datetime
+import functools
 import platform
 from importlib import metadata
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 PACKAGES = ("bayesgrove", "numpy", "scipy", "numba", "scikit-learn")
 
 
+@functools.cache
 def package_versions(names: tuple[str, ...] = PACKAGES) -> dict[str, str]:
     """Installed versions; a package that is absent says so."""
     versions = {}
@@ -28,7 +30,7 @@ def record(model: str, settings: dict[str, Any], seed: int | None) -> dict[str, 
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        "packages": package_versions(),
+        "packages": dict(package_versions()),
     }
 
 

@@ -87,22 +87,38 @@ def new_agglomeration(n_atoms: int, n_stats: int, n_scorer_fields: int, scores: 
     )
 
 
+# Kernels here use plain loops: assigning to slices of arrays takes seconds to compile.
+
+
 @kernel
 def load(scorer, state, rows, sizes, log_q, log_d):
     """Start from these clusters."""
     clusters, n = state.clusters, sizes.size
-    clusters.tiles[:] = 0.0
-    clusters.sizes[:n], clusters.sizes[n:] = sizes, 1.0
-    clusters.log_q[:n], clusters.log_q[n:] = log_q, NOBODY
-    state.node[n:] = NULL
-    state.best[:], state.key[:], state.tile_key[:] = NULL, -np.inf, -np.inf
+    all_rows, all_sizes, all_log_q = clusters.rows, clusters.sizes, clusters.log_q
+    node, slot, position, width = state.node, state.slot, state.position, rows.shape[1]
+    for p in range(node.size):
+        empty(state, p)
     for i in range(n):
-        clusters.rows[i] = rows[i]
-        state.node[i] = state.position[i] = state.slot[i] = i
+        for s in range(width):
+            all_rows[i, s] = rows[i, s]
+        all_sizes[i], all_log_q[i] = sizes[i], log_q[i]
+        node[i] = position[i] = slot[i] = i
         fill_lane(scorer, clusters, i)
-    state.log_odds[:n], state.log_q[:n], state.log_d[:n] = np.inf, log_q, log_d
+        state.log_odds[i], state.log_q[i], state.log_d[i] = np.inf, log_q[i], log_d[i]
+    for tile in range(state.tile_key.size):
+        state.tile_key[tile] = -np.inf
     state.counters[END] = state.counters[LIVE] = state.counters[ATOMS] = n
     state.counters[DONE], state.counters[EVALUATIONS] = 0, n * (n - 1) // 2
+
+
+@kernel
+def empty(state, p):
+    """No cluster and no owner at position p; zeros in its lane, so that what a scorer computes there is finite."""
+    tiles = state.clusters.tiles
+    state.clusters.sizes[p], state.clusters.log_q[p] = 1.0, NOBODY
+    state.node[p], state.best[p], state.key[p] = NULL, NULL, -np.inf
+    for field in range(tiles.shape[1]):
+        tiles[p // LANES, field, p % LANES] = 0.0
 
 
 @kernel
@@ -128,7 +144,8 @@ def first_partners(scorer, state, first_owner, last_owner):
                         if score > key[b]:
                             key[b], best[b] = score, LANES * tile + lane
                 if scores.shape[0] > 0:
-                    scores[b, LANES * tile : LANES * tile + n_older] = out[b - low, :n_older] - log_q[b]
+                    for lane in range(n_older):
+                        scores[b, LANES * tile + lane] = out[b - low, lane] - log_q[b]
 
 
 @kernel
@@ -238,19 +255,20 @@ def join(scorer, state, prior, log_concentration, a, b):
     clusters, c = state.clusters, state.counters[END]
     id_a, id_b = state.node[a], state.node[b]
     id_c = state.counters[ATOMS] + state.counters[DONE]
-    odds = pair_score(clusters, prior, log_concentration, a, b)
-    apart = clusters.log_q[a] + clusters.log_q[b]
-    merge(prior, clusters.rows[c], clusters.rows[a], clusters.rows[b])
+    union = clusters.rows[c]
+    merge(prior, union, clusters.rows[a], clusters.rows[b])
     clusters.sizes[c] = clusters.sizes[a] + clusters.sizes[b]
-    clusters.log_q[c] = log_add(odds + apart, apart)
-    fill_lane(scorer, clusters, c)
     log_prior_one = log_concentration + math.lgamma(clusters.sizes[c])
+    log_one, apart = log_prior_one + log_marginal(prior, union), clusters.log_q[a] + clusters.log_q[b]
+    odds = log_one - apart  # again from the statistics: the score may have been rounded
+    clusters.log_q[c] = log_add(log_one, apart)
+    fill_lane(scorer, clusters, c)
     state.children[state.counters[DONE], 0], state.children[state.counters[DONE], 1] = id_a, id_b
     state.log_odds[id_c], state.log_q[id_c] = odds, clusters.log_q[c]
     state.log_d[id_c] = log_add(log_prior_one, state.log_d[id_a] + state.log_d[id_b])
     state.node[c], state.position[id_c], state.slot[id_c] = id_c, c, state.slot[id_a]
-    clear(state, a)
-    clear(state, b)
+    bury(state, a)
+    bury(state, b)
     state.counters[END] += 1
     state.counters[LIVE] -= 1
     state.counters[DONE] += 1
@@ -258,20 +276,13 @@ def join(scorer, state, prior, log_concentration, a, b):
 
 
 @kernel
-def clear(state, p):
-    """Leave a hole at position p."""
+def bury(state, p):
+    """The cluster at position p dies; its size stays, so that tiles of single rows stay alike."""
+    size = state.clusters.sizes[p]
     state.position[state.node[p]] = NULL
-    state.clusters.log_q[p] = NOBODY
-    clear_lane(state.clusters.tiles, p)
-    state.node[p] = NULL
-    remember(state, p, -np.inf, NULL)
-
-
-@kernel
-def clear_lane(tiles, p):
-    """Zeros at position p, so that whatever a scorer computes there is finite and within its tables."""
-    for field in range(tiles.shape[1]):
-        tiles[p // LANES, field, p % LANES] = 0.0
+    empty(state, p)
+    state.clusters.sizes[p] = size
+    state.tile_key[p // LANES] = highest_key(state.key, p // LANES)
 
 
 @kernel
@@ -291,10 +302,8 @@ def close_holes(state):
                 node[free], best[free], key[free] = node[p], best[p], key[p]
                 position[node[p]] = free
             free += 1
-    sizes[free:end], log_q[free:end] = 1.0, NOBODY
-    node[free:end], best[free:end], key[free:end] = NULL, NULL, -np.inf
     for p in range(free, end):
-        clear_lane(state.clusters.tiles, p)
+        empty(state, p)
     state.counters[END] = free
     renew_tile_keys(state)
 

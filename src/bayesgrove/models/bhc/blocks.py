@@ -61,7 +61,8 @@ def agglomerate_blocks(scorer, prior, values, order, plan, log_concentration, st
         if plan.truncated[s]:
             continue
         for i in range(m):
-            rows[i] = 0.0
+            for k in range(width):
+                rows[i, k] = 0.0
             add(prior, rows[i], values[order[start + i]])
             log_q[i] = log_concentration + log_marginal(prior, rows[i])
             forest.leaf_log_q[order[start + i]] = log_q[i]
@@ -79,7 +80,9 @@ def agglomerate_blocks(scorer, prior, values, order, plan, log_concentration, st
             forest.log_odds[done + t] = state.log_odds[m + t]
             forest.log_q[done + t], forest.log_d[done + t] = state.log_q[m + t], state.log_d[m + t]
         root = state.counters[END] - 1
-        pieces.rows[s], pieces.sizes[s] = state.clusters.rows[root], m
+        for k in range(width):
+            pieces.rows[s, k] = state.clusters.rows[root, k]
+        pieces.sizes[s] = m
         pieces.log_q[s], pieces.log_d[s] = state.log_q[2 * m - 2], state.log_d[2 * m - 2]
         pieces.node[s] = n_rows + done + m - 2 if m > 1 else order[start]
     return OK
@@ -112,7 +115,8 @@ def largest_statistics(prior, values):
     """Largest value of each statistic of a single row of data."""
     row, largest = np.zeros(n_stats(prior)), np.zeros(n_stats(prior))
     for i in range(values.shape[0]):
-        row[:] = 0.0
+        for s in range(row.size):
+            row[s] = 0.0
         add(prior, row, values[i])
         for s in range(row.size):
             largest[s] = max(largest[s], row[s])

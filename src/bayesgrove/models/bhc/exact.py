@@ -54,7 +54,8 @@ class Merges(NamedTuple):
 def row_atoms(prior, values, log_concentration, rows, log_q):
     """Statistics and q of each row of data as a cluster of its own."""
     for i in range(values.shape[0]):
-        rows[i] = 0.0
+        for s in range(rows.shape[1]):
+            rows[i, s] = 0.0
         add(prior, rows[i], values[i])
         log_q[i] = log_concentration + log_marginal(prior, rows[i])
 

@@ -62,7 +62,8 @@ def bound_and_gradient(prior, tree, log_concentration, gradient):
             log_q[k] = log_add(log_q[k], apart[k])
         if tree.parent[k] != NULL:
             apart[tree.parent[k]] += log_q[k]
-    gradient[:] = 0.0
+    for p in range(gradient.size):
+        gradient[p] = 0.0
     part = np.empty(gradient.size - 1)
     log_open = np.zeros(n_nodes)  # log probability that all strict ancestors are split
     for k in range(n_nodes - 1, -1, -1):
@@ -70,9 +71,11 @@ def bound_and_gradient(prior, tree, log_concentration, gradient):
             log_open[k] = log_open[tree.parent[k]] - log_add(0.0, log_odds[tree.parent[k]])
         weight = math.exp(log_open[k] - log_add(0.0, -log_odds[k]))
         if weight > 1e-16:
-            part[:] = 0.0
+            for p in range(part.size):
+                part[p] = 0.0
             log_gradient(prior, tree.rows[k], part)
-            gradient[:-1] += weight * part
+            for p in range(part.size):
+                gradient[p] += weight * part[p]
             gradient[-1] += weight
     n, concentration = tree.sizes[n_nodes - 1], math.exp(log_concentration)
     for i in range(int(n)):

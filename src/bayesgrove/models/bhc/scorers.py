@@ -100,8 +100,9 @@ class GaussianScorer(NamedTuple):
     """Diagonal Gaussian, no missing cell, one strength and one shape for all columns.
 
     A lane keeps each column's posterior mean (from the prior's) and rate, so that the rate of a union needs one squared
-    distance, rate_n = rate_a + SS_b / 2 + w (mean_b - mean_a)^2, w = strength_a n_b / (2 (strength_a + n_b)): centred, hence
-    accurate. And sum_j -shape_n log(rate_nj) = -shape_n log(prod_j rate_nj): one logarithm per pair, not per column.
+    distance, rate_n = rate_a + SS_b / 2 + w (mean_b - mean_a)^2 with w = strength_a n_b / (2 (strength_a + n_b)):
+    centred, hence accurate. And sum_j -shape_n log(rate_nj) = -shape_n log(prod_j rate_nj): one logarithm per pair,
+    not per column.
     """
 
     mean: np.ndarray
@@ -198,7 +199,9 @@ def gaussian_block(scorer, clusters, block, out, top):
             for i in range(LANES):
                 scratch[1, i] = fast_log(scratch[1, i], scratch[2, i])
             if mixed == 0:
-                scratch[0] = log_weight[int(count[LANES * t] + n_b)]
+                both = log_weight[int(count[LANES * t] + n_b)]
+                for i in range(LANES):
+                    scratch[0, i] = both
             else:  # a loop of its own: gathers keep the compiler from making vectors of the rest
                 for i in range(LANES):
                     scratch[0, i] = log_weight[int(count[LANES * t + i] + n_b)]

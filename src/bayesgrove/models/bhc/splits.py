@@ -306,8 +306,31 @@ def widest_column(values, order, low, high):
 
 
 @kernel
-def halve(values, order, low, high, leaf_size):
-    """Cut order[low:high] at medians until each part has fewer than `leaf_size` rows.
+def part_at(key, order, low, high, middle):
+    """Reorder `key` and `order` from low to high so that the smaller keys stand before `middle` (Hoare's selection)."""
+    high -= 1
+    while low < high:
+        pivot = key[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while key[i] < pivot:
+                i += 1
+            while key[j] > pivot:
+                j -= 1
+            if i <= j:
+                key[i], key[j] = key[j], key[i]
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if j < middle:
+            low = i
+        if i > middle:
+            high = j
+
+
+@kernel
+def halve(values, order, key, low, high, leaf_size):
+    """Cut order[low:high] at medians until each part has fewer than `leaf_size` rows; `key` is scratch of its length.
 
     Gives back a binary tree as arrays left, right, low, high; parents before children, NULL children: a block.
     """
@@ -315,19 +338,17 @@ def halve(values, order, low, high, leaf_size):
     left, right = np.full(most, NULL), np.full(most, NULL)
     lows, highs = np.full(most, NULL), np.full(most, NULL)
     lows[0], highs[0], n_nodes, k = low, high, 1, 0
-    key = np.empty(high - low)
     while k < n_nodes:
         a, b = lows[k], highs[k]
         if b - a >= leaf_size and b - a >= 2:
-            column = widest_column(values, order, a, b)
+            column, middle = widest_column(values, order, a, b), (a + b) // 2
             for i in range(a, b):
                 x = values[order[i], column]
-                key[i - a] = np.inf if math.isnan(x) else x
-            middle = (b - a) // 2
-            order[a:b] = order[a:b][np.argsort(key[: b - a], kind="mergesort")]
+                key[i] = np.inf if math.isnan(x) else x
+            part_at(key, order, a, b, middle)
             left[k], right[k] = n_nodes, n_nodes + 1
-            lows[n_nodes], highs[n_nodes] = a, a + middle
-            lows[n_nodes + 1], highs[n_nodes + 1] = a + middle, b
+            lows[n_nodes], highs[n_nodes] = a, middle
+            lows[n_nodes + 1], highs[n_nodes + 1] = middle, b
             n_nodes += 2
         k += 1
     return left[:n_nodes], right[:n_nodes], lows[:n_nodes], highs[:n_nodes]
@@ -335,8 +356,9 @@ def halve(values, order, low, high, leaf_size):
 
 def halve_sets(problem: Problem, settings: Settings, splits: SplitTree, order: np.ndarray, sets: list[OpenSet]) -> None:
     """Halve homogeneous sets, in parallel; their parts enter the split tree in the order of the sets."""
+    key = np.empty(order.size)
     parts = Parallel(n_jobs=problem.n_threads, prefer="threads")(
-        delayed(halve)(problem.values, order, here.low, here.high, settings.leaf_size) for here in sets
+        delayed(halve)(problem.values, order, key, here.low, here.high, settings.leaf_size) for here in sets
     )
     for here, (left, right, low, high) in zip(sets, parts, strict=True):
         ids = [here.node] + [splits.new_node() for _ in range(left.size - 1)]

@@ -31,17 +31,19 @@ def node_statistics(prior: Any, values: np.ndarray, tree: Tree, nodes: np.ndarra
 def combine(prior, values, order, item, wanted, out):
     """Push leaves, merge the two on top at inner nodes, copy what is wanted."""
     stack = np.zeros((STACK_PLACES, out.shape[1]))
-    top = -1
+    top, width = -1, out.shape[1]
     for node in order:
         if item[node] != NULL:
             top += 1
-            stack[top] = 0.0
+            for s in range(width):
+                stack[top, s] = 0.0
             add(prior, stack[top], values[item[node]])
         else:
             top -= 1
             merge(prior, stack[top], stack[top], stack[top + 1])
         if wanted[node] != NULL:
-            out[wanted[node]] = stack[top]
+            for s in range(width):
+                out[wanted[node], s] = stack[top, s]
 
 
 @kernel

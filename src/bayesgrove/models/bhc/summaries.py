@@ -83,7 +83,9 @@ def split_evidence(prior, starts, rows):
     factors = np.zeros(starts.size - 1)
     for j in range(starts.size - 1):
         for k in range(3):
-            only[:] = 0.0
-            only[starts[j] : starts[j + 1]] = rows[k, starts[j] : starts[j + 1]]
+            for at in range(starts[j], starts[j + 1]):
+                only[at] = rows[k, at]
             factors[j] += log_marginal(prior, only) * (-1.0 if k == 0 else 1.0)
+            for at in range(starts[j], starts[j + 1]):
+                only[at] = 0.0
     return factors
