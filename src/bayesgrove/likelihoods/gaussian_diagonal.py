@@ -46,20 +46,25 @@ def posterior_rate(n, m, spread, mean, strength, rate):
 
 
 @kernel
+def size_part(n, strength, shape):
+    """The terms of the log marginal that depend on the number of cells only."""
+    gammas = math.lgamma(shape + 0.5 * n) - math.lgamma(shape)
+    return gammas + 0.5 * (math.log(strength) - math.log(strength + n)) - 0.5 * n * LOG_2PI
+
+
+@kernel
+def rate_part(n, m, spread, mean, strength, shape, rate):
+    """The other terms."""
+    rate_n = posterior_rate(n, m, spread, mean, strength, rate)
+    return shape * math.log(rate) - (shape + 0.5 * n) * math.log(rate_n)
+
+
+@kernel
 def cell_log_marginal(n, m, spread, mean, strength, shape, rate):
     """Log marginal of the n observed cells of one column."""
     if n == 0.0:
         return 0.0
-    shape_n = shape + 0.5 * n
-    rate_n = posterior_rate(n, m, spread, mean, strength, rate)
-    return (
-        math.lgamma(shape_n)
-        - math.lgamma(shape)
-        + shape * math.log(rate)
-        - shape_n * math.log(rate_n)
-        + 0.5 * (math.log(strength) - math.log(strength + n))
-        - 0.5 * n * LOG_2PI
-    )
+    return size_part(n, strength, shape) + rate_part(n, m, spread, mean, strength, shape, rate)
 
 
 @kernel
@@ -127,12 +132,15 @@ def merge(prior, out, a, b):
 
 @contract.log_marginal.register(GaussianDiagonalPrior)
 def log_marginal(prior, row):
-    """Sum over columns."""
+    """Sum over columns; neighbours alike in size and prior share their gamma functions."""
     mean, strength, shape, rate = prior
-    total = 0.0
+    total, by_size, seen = 0.0, 0.0, -1
     for j in range(mean.size):
         n, m, spread = row[WIDTH * j + COUNT], row[WIDTH * j + MEAN], row[WIDTH * j + SPREAD]
-        total += cell_log_marginal(n, m, spread, mean[j], strength[j], shape[j], rate[j])
+        if n > 0.0:
+            if seen < 0 or n != row[WIDTH * seen] or shape[j] != shape[seen] or strength[j] != strength[seen]:
+                by_size, seen = size_part(n, strength[j], shape[j]), j
+            total += by_size + rate_part(n, m, spread, mean[j], strength[j], shape[j], rate[j])
     return total
 
 

@@ -97,7 +97,8 @@ def load(scorer, state, rows, sizes, log_q, log_d):
     all_rows, all_sizes, all_log_q = clusters.rows, clusters.sizes, clusters.log_q
     node, slot, position, width = state.node, state.slot, state.position, rows.shape[1]
     for p in range(node.size):
-        empty(state, p)
+        clear_place(clusters.tiles, all_log_q, node, state.best, state.key, p)
+        all_sizes[p] = 1.0
     for i in range(n):
         for s in range(width):
             all_rows[i, s] = rows[i, s]
@@ -112,11 +113,12 @@ def load(scorer, state, rows, sizes, log_q, log_d):
 
 
 @kernel
-def empty(state, p):
-    """No cluster and no owner at position p; zeros in its lane, so that what a scorer computes there is finite."""
-    tiles = state.clusters.tiles
-    state.clusters.sizes[p], state.clusters.log_q[p] = 1.0, NOBODY
-    state.node[p], state.best[p], state.key[p] = NULL, NULL, -np.inf
+def clear_place(tiles, log_q, node, best, key, p):
+    """No cluster and no owner at position p; zeros in its lane, so that what a scorer computes there is finite.
+
+    Its size stays as it was, so that tiles of single rows stay alike.
+    """
+    log_q[p], node[p], best[p], key[p] = NOBODY, NULL, NULL, -np.inf
     for field in range(tiles.shape[1]):
         tiles[p // LANES, field, p % LANES] = 0.0
 
@@ -166,26 +168,29 @@ def scan(scorer, state, b, out, top):
         for a in range(b):
             if node[a] != NULL:
                 scores[own_slot, slot[node[a]]] = out[0, a] - own_q
-    state.counters[EVALUATIONS] += n_older(state, b)
-    remember(state, b, key, NULL if at == NULL else node[at])
+    state.counters[EVALUATIONS] += n_older(node, state.counters, b)
+    remember(state.best, state.key, state.tile_key, b, key, NULL if at == NULL else node[at])
 
 
 @kernel
-def n_older(state, b):
+def n_older(node, counters, b):
     """Number of living clusters older than the one at position b."""
-    if b == state.counters[END] - 1:
-        return state.counters[LIVE] - 1
+    if b == counters[END] - 1:
+        return counters[LIVE] - 1
     total = 0
     for a in range(b):
-        total += state.node[a] != NULL
+        total += node[a] != NULL
     return total
 
 
+# Helpers of the loop take the arrays they need, not the whole state: each array handed on costs two atomic operations.
+
+
 @kernel
-def remember(state, b, key, partner):
+def remember(best, key, tile_key, b, new_key, partner):
     """Set the remembered partner of the owner at position b."""
-    state.key[b], state.best[b] = key, partner
-    state.tile_key[b // LANES] = highest_key(state.key, b // LANES)
+    key[b], best[b] = new_key, partner
+    tile_key[b // LANES] = highest_key(key, b // LANES)
 
 
 @kernel
@@ -220,7 +225,7 @@ def rescan(scorer, state, prior, log_concentration, b, out, top):
             score = pair_score(state.clusters, prior, log_concentration, a, b)
         if rounded(score) > key:
             key, partner = rounded(score), state.node[a]
-    remember(state, b, key, partner)
+    remember(state.best, state.key, state.tile_key, b, key, partner)
 
 
 @kernel
@@ -251,38 +256,28 @@ def top_owner(state):
 
 @kernel
 def join(scorer, state, prior, log_concentration, a, b):
-    """Append the union of the clusters at positions a and b; give back its position, or NULL if not finite."""
-    clusters, c = state.clusters, state.counters[END]
-    id_a, id_b = state.node[a], state.node[b]
-    id_c = state.counters[ATOMS] + state.counters[DONE]
-    union = clusters.rows[c]
-    merge(prior, union, clusters.rows[a], clusters.rows[b])
-    clusters.sizes[c] = clusters.sizes[a] + clusters.sizes[b]
-    log_prior_one = log_concentration + math.lgamma(clusters.sizes[c])
-    log_one, apart = log_prior_one + log_marginal(prior, union), clusters.log_q[a] + clusters.log_q[b]
-    odds = log_one - apart  # again from the statistics: the score may have been rounded
-    clusters.log_q[c] = log_add(log_one, apart)
+    """Append the union of the clusters at positions a and b; give back whether its odds are finite."""
+    clusters, node, counters = state.clusters, state.node, state.counters
+    rows, sizes, log_q = clusters.rows, clusters.sizes, clusters.log_q
+    c, t, id_a, id_b, id_c = counters[END], counters[DONE], node[a], node[b], counters[ATOMS] + counters[DONE]
+    merge(prior, rows[c], rows[a], rows[b])
+    sizes[c] = sizes[a] + sizes[b]
+    log_prior_one = log_concentration + math.lgamma(sizes[c])
+    log_one, apart = log_prior_one + log_marginal(prior, rows[c]), log_q[a] + log_q[b]
+    log_q[c] = log_add(log_one, apart)
     fill_lane(scorer, clusters, c)
-    state.children[state.counters[DONE], 0], state.children[state.counters[DONE], 1] = id_a, id_b
-    state.log_odds[id_c], state.log_q[id_c] = odds, clusters.log_q[c]
+    state.children[t, 0], state.children[t, 1] = id_a, id_b
+    state.log_odds[id_c], state.log_q[id_c] = log_one - apart, log_q[c]  # from the statistics: scores are rounded
     state.log_d[id_c] = log_add(log_prior_one, state.log_d[id_a] + state.log_d[id_b])
-    state.node[c], state.position[id_c], state.slot[id_c] = id_c, c, state.slot[id_a]
-    bury(state, a)
-    bury(state, b)
-    state.counters[END] += 1
-    state.counters[LIVE] -= 1
-    state.counters[DONE] += 1
-    return c if math.isfinite(odds) else NULL
-
-
-@kernel
-def bury(state, p):
-    """The cluster at position p dies; its size stays, so that tiles of single rows stay alike."""
-    size = state.clusters.sizes[p]
-    state.position[state.node[p]] = NULL
-    empty(state, p)
-    state.clusters.sizes[p] = size
-    state.tile_key[p // LANES] = highest_key(state.key, p // LANES)
+    node[c], state.position[id_c], state.slot[id_c] = id_c, c, state.slot[id_a]
+    state.position[id_a] = state.position[id_b] = NULL
+    for p in (a, b):
+        clear_place(clusters.tiles, log_q, node, state.best, state.key, p)
+        state.tile_key[p // LANES] = highest_key(state.key, p // LANES)
+    counters[END] += 1
+    counters[LIVE] -= 1
+    counters[DONE] += 1
+    return math.isfinite(log_one - apart)
 
 
 @kernel
@@ -303,7 +298,8 @@ def close_holes(state):
                 position[node[p]] = free
             free += 1
     for p in range(free, end):
-        empty(state, p)
+        clear_place(tiles, log_q, node, best, key, p)
+        sizes[p] = 1.0
     state.counters[END] = free
     renew_tile_keys(state)
 
@@ -326,8 +322,7 @@ def run_merges(scorer, state, prior, log_concentration, n_merges):
             b = top_owner(state)
         if b == NULL:
             return NOT_FINITE
-        c = join(scorer, state, prior, log_concentration, state.position[state.best[b]], b)
-        if c == NULL:
+        if not join(scorer, state, prior, log_concentration, state.position[state.best[b]], b):
             return NOT_FINITE
         if state.counters[END] - state.counters[LIVE] > many_holes(state.counters[LIVE]):
             close_holes(state)
