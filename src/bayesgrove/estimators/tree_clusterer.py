@@ -18,13 +18,14 @@ from bayesgrove.likelihoods import Bound, bind, encode
 from bayesgrove.models.bhc.exact import Progress
 from bayesgrove.models.bhc.fit import Fitted
 from bayesgrove.models.bhc.predictive import (
-    Predictive,
     cluster_probabilities,
     draw_rows,
     log_density,
     make_predictive,
+    weighty_nodes,
 )
-from bayesgrove.models.bhc.summaries import NodeSummary, summarise_nodes
+from bayesgrove.models.bhc.statistics import NodeRows
+from bayesgrove.models.bhc.summaries import NodeSummary, summarise_nodes, summary_nodes
 from bayesgrove.trees import Tree
 from bayesgrove.trees.cuts import find_front, labels_of_front
 
@@ -95,10 +96,11 @@ class TreeClusterer(ClusterMixin, BaseEstimator):
         self.n_clusters_ = len(front)
         self.likelihood_, self.concentration_ = bound.likelihood, math.exp(fitted.log_concentration)
         self.log_evidence_ = fitted.log_evidence
-        self._summaries = summarise_nodes(bound.prior, values, tree, front, names)
-        self._predictive: Predictive = make_predictive(
-            bound.prior, values, tree, front, self.labels_, fitted.log_concentration
-        )
+        split, children = summary_nodes(tree, front)
+        wanted = (front, weighty_nodes(tree)[0], split, children.ravel())
+        node_rows = NodeRows(bound.prior, values, tree, *wanted).of
+        self._summaries = summarise_nodes(bound.prior, tree, front, names, node_rows)
+        self._predictive = make_predictive(tree, front, self.labels_, fitted.log_concentration, node_rows)
         totals = np.nansum(values, axis=1)
         self._template = values[np.argsort(totals, kind="stable")[totals.size // 2]].copy()
         self._bound = bound._replace(values=np.empty((0, values.shape[1])))

@@ -7,6 +7,7 @@ clusters, not 1; tests/exact/test_bhc_predictive.py shows it.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,6 @@ import numpy as np
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import draw_data, draw_params, n_params
 from bayesgrove.models.bhc.filters import group_scores, make_filter
-from bayesgrove.models.bhc.statistics import node_statistics
 from bayesgrove.trees import Tree, node_log_weights
 from bayesgrove.trees.cuts import front_labels
 
@@ -46,13 +46,21 @@ class Predictive(NamedTuple):
     log_concentration: float
 
 
-def make_predictive(
-    prior: Any, values: np.ndarray, tree: Tree, front: np.ndarray, labels: np.ndarray, log_concentration: float
-) -> Predictive:
-    """Keep the nodes that carry weight, sorted by the cluster of the cut they lie in."""
+def weighty_nodes(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes that carry weight in the predictive, the heaviest first, and log(omega * n) of all nodes."""
     log_weight = node_log_weights(tree) + np.log(tree.size)
     kept = np.flatnonzero(log_weight >= math.log(SMALLEST_WEIGHT * tree.n_leaves))
-    kept = kept[np.argsort(-log_weight[kept], kind="stable")][:MOST_NODES]
+    return kept[np.argsort(-log_weight[kept], kind="stable")][:MOST_NODES], log_weight
+
+
+def make_predictive(
+    tree: Tree, front: np.ndarray, labels: np.ndarray, log_concentration: float, node_rows: Callable
+) -> Predictive:
+    """Sort the nodes that carry weight by the cluster of the cut they lie in.
+
+    `node_rows(nodes)` gives the statistics of the weighty nodes and of the front.
+    """
+    kept, log_weight = weighty_nodes(tree)
     cluster = cluster_of_nodes(tree, front, labels)
     front = front[np.argsort(cluster[front])]
     n_clusters = front.size
@@ -64,13 +72,13 @@ def make_predictive(
     nodes = np.concatenate([inside, above])
     total = np.logaddexp.reduce(log_weight[nodes])
     return Predictive(
-        rows=node_statistics(prior, values, tree, nodes),
+        rows=node_rows(nodes),
         log_weight=log_weight[nodes] - total + math.log(tree.n_leaves),
         cluster_start=np.searchsorted(cluster[inside], np.arange(n_clusters + 1)),
         above_low=np.searchsorted(starts, tree.leaf_start[above]),
         above_high=np.searchsorted(starts, tree.leaf_start[above] + tree.size[above]),
         above_order=from_left,
-        cluster_rows=node_statistics(prior, values, tree, front),
+        cluster_rows=node_rows(front),
         cluster_sizes=tree.size[front].astype(float),
         log_concentration=log_concentration,
     )

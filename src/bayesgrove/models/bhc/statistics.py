@@ -27,6 +27,18 @@ def node_statistics(prior: Any, values: np.ndarray, tree: Tree, nodes: np.ndarra
     return out
 
 
+class NodeRows:
+    """Statistics of the nodes several readers want, found in one pass over the tree."""
+
+    def __init__(self, prior: Any, values: np.ndarray, tree: Tree, *wanted: np.ndarray) -> None:
+        self.nodes = np.unique(np.concatenate(wanted))
+        self.rows = node_statistics(prior, values, tree, self.nodes)
+
+    def of(self, nodes: np.ndarray) -> np.ndarray:
+        """Statistics of some of the wanted nodes."""
+        return self.rows[np.searchsorted(self.nodes, nodes)]
+
+
 @kernel
 def combine(prior, values, order, item, wanted, out):
     """Push leaves, merge the two on top at inner nodes, copy what is wanted."""

@@ -1,5 +1,6 @@
 """What sets the two children of a node apart, column by column."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,7 +8,6 @@ import numpy as np
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import log_marginal, n_stats
-from bayesgrove.models.bhc.statistics import node_statistics
 from bayesgrove.trees import Tree
 
 MOST_NODES = 64
@@ -27,16 +27,16 @@ class NodeSummary(NamedTuple):
 
 
 def summarise_nodes(
-    prior: Any, values: np.ndarray, tree: Tree, front: np.ndarray, names: tuple[str, ...]
+    prior: Any, tree: Tree, front: np.ndarray, names: tuple[str, ...], node_rows: Callable
 ) -> list[NodeSummary]:
-    """Summaries of the largest nodes above the cut, from the root down."""
-    nodes = above_front(tree, front)
-    if nodes.size == 0:
-        return []
-    children = np.array([tree.children(int(node)) for node in nodes])
-    rows = node_statistics(prior, values, tree, np.concatenate([nodes, children[:, 0], children[:, 1]]))
-    starts = column_starts(prior, values.shape[1])
-    probability = tree.nodes["probability"]
+    """Summaries of the largest nodes above the cut, from the root down.
+
+    `node_rows(nodes)` gives the statistics of `summary_nodes`.
+    """
+    nodes, children = summary_nodes(tree, front)
+    rows = node_rows(np.concatenate([nodes, children[:, 0], children[:, 1]]))
+    starts = column_starts(prior, len(names))
+    probability = 1.0 / (1.0 + np.exp(-np.clip(tree.columns["log_merge_odds"], -700.0, 700.0)))
     summaries = []
     for i, node in enumerate(nodes):
         apart: np.ndarray = np.empty(0) if starts is None else column_factors(prior, starts, rows[i :: nodes.size])
@@ -48,6 +48,12 @@ def summarise_nodes(
             NodeSummary(int(node), int(tree.size[node]), float(probability[node]), (a, b), sizes, features)
         )
     return summaries
+
+
+def summary_nodes(tree: Tree, front: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The nodes to summarise and their children."""
+    nodes = above_front(tree, front)
+    return nodes, np.array([tree.children(int(node)) for node in nodes], np.int64).reshape(-1, 2)
 
 
 def above_front(tree: Tree, front: np.ndarray) -> np.ndarray:
