@@ -15,9 +15,6 @@ from bayesgrove.core.jit import kernel
 SAFE_FLAGS = {"nnan", "ninf", "nsz", "contract", "arcp"}
 """For `@kernel(fastmath=...)`: everything but reassociation, so that results do not depend on the compiler's mood."""
 
-LN2 = 6.93147180559945286227e-01
-TWO_TO_MINUS_52 = 2.0**-52
-ROUNDING = 1e-12
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 LG1, LG2, LG3 = 6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01
 LG4, LG5, LG6 = 2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01
@@ -116,12 +113,3 @@ def fast_log(x, exponent):
     r = w * (LG2 + w * (LG4 + w * LG6)) + z * (LG1 + w * (LG3 + w * (LG5 + w * LG7)))
     half = 0.5 * f * f
     return k * LN2_HIGH - ((half - (s * (half + r) + k * LN2_LOW)) - f)
-
-
-@kernel(fastmath=SAFE_FLAGS)
-def lower_log(x, exponent):
-    """A lower bound of log(x * 2**exponent) for a positive normal x, at most 0.06 below, without a division.
-
-    log2(m 2^k) >= k + (m - 1) for m in [1, 2): the bits of the number, read as a fixed-point number.
-    """
-    return LN2 * (float(bits_of_double(x) - ONE) * TWO_TO_MINUS_52 + exponent) - ROUNDING
