@@ -117,3 +117,62 @@ def tree_log_joints(evidence, children, log_concentration):
     items = items_of_nodes(children)
     fronts = tree_partitions(parents_of(children))
     return fronts, np.array([log_joint(evidence, [items[k] for k in front], log_concentration) for front in fronts])
+
+
+def node_weights(children, log_odds):
+    """Probability of every node to be exactly one cluster: r, times 1 - r of each strict ancestor."""
+    parent, n_nodes = parents_of(children), 2 * len(children) + 1
+    weights = np.empty(n_nodes)
+    for node in range(n_nodes):
+        weights[node] = 1.0 / (1.0 + math.exp(-log_odds[node]))
+        above = parent[node]
+        while above != -1:
+            weights[node] /= 1.0 + math.exp(log_odds[above])
+            above = parent[above]
+    return weights
+
+
+class NewRow(NamedTuple):
+    """Terms of the predictive density of one new row: of every node (unweighted), and of a new cluster."""
+
+    weights: np.ndarray
+    sizes: np.ndarray
+    densities: np.ndarray
+    new: float
+    items: list[frozenset[int]]
+
+
+def new_row(evidence, children, log_odds):
+    """Densities of row n under every node of a tree over rows 0 .. n-1; `evidence` knows all n + 1 rows."""
+    items = items_of_nodes(children)
+    extra = frozenset([len(children) + 1])
+    densities = np.array([math.exp(evidence(own | extra) - evidence(own)) for own in items])
+    sizes = np.array([len(own) for own in items])
+    return NewRow(node_weights(children, log_odds), sizes, densities, math.exp(evidence(extra)), items)
+
+
+def density(row, concentration):
+    """The normalised predictive density."""
+    total = concentration * row.new + math.fsum(row.weights * row.sizes * row.densities)
+    return total / (row.sizes[-1] + concentration)
+
+
+def printed_density(row):
+    """The form in print (Heller and Ghahramani), whose mass is the expected number of clusters."""
+    return math.fsum(row.weights * row.densities)
+
+
+def cluster_shares(row, concentration, labels):
+    """Probability of each cluster of a cut, last a new one; a node above the cut divides its share among its own."""
+    clusters = [frozenset(np.flatnonzero(labels == k).tolist()) for k in range(labels.max() + 1)]
+    joins = {cluster: row.sizes[k] * row.densities[k] for k, cluster in enumerate(row.items)}
+    shares = np.zeros(len(clusters) + 1)
+    for k, own in enumerate(row.items):
+        here = row.weights[k] * row.sizes[k] * row.densities[k]
+        inside = [c for c, cluster in enumerate(clusters) if own <= cluster]
+        held = inside or [c for c, cluster in enumerate(clusters) if cluster <= own]
+        among = math.fsum(joins[clusters[c]] for c in held)
+        for c in held:
+            shares[c] += here if inside else here * joins[clusters[c]] / among
+    shares[-1] = concentration * row.new
+    return shares / shares.sum()
