@@ -63,6 +63,23 @@ def test_cluster_probabilities_equal_the_twin(golden, name):
     assert model.predict(rows).tolist() == np.argmax(np.array(expected)[:, :-1], axis=1).tolist()
 
 
+@pytest.mark.parametrize("likelihood", ["gaussian", "columns"])
+def test_new_rows_after_training_with_missing_cells(likelihood):
+    """A cluster's columns then have different counts, also where the new rows are complete."""
+    values = blobs(n=12, d=3)
+    values[[0, 1, 4, 7], [0, 2, 2, 1]] = np.nan
+    family = likelihoods.GaussianDiagonal(mean=2.0, strength=0.2, shape=2.0, rate=1.0)
+    family = family if likelihood == "gaussian" else likelihoods.Columns([family] * 3)
+    model = BHC(family, hyper="fixed", random_state=0).fit(values)
+    terms = twin_of(model, family, values)
+    rows = np.array([[0.1, 0.2, -0.4], [4.0, np.nan, 4.4], [2.0, 9.0, -1.0]])
+    for some in (rows, rows[[0, 2]]):
+        expected = [math.log(density(terms(row), 1.0)) for row in some]
+        np.testing.assert_allclose(model.score_samples(some), expected, rtol=0, atol=1e-9)
+        shares = [cluster_shares(terms(row), 1.0, model.labels_) for row in some]
+        np.testing.assert_allclose(model.predict_proba(some), shares, rtol=0, atol=1e-9)
+
+
 def test_the_printed_form_has_the_mass_of_the_expected_clusters(golden):
     """Erratum E3: sum_k omega_k p(x | rows below k) is no density."""
     model, numbers, terms = fit_golden(golden, "bern_6x4")
