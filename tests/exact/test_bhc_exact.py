@@ -121,6 +121,40 @@ def test_sizes_around_a_tile(monkeypatch, name, n):
     compare_schemes(monkeypatch, name, prior, values, 1.0, [*SCHEMES, {"scores": "matrix32"}])
 
 
+@pytest.mark.parametrize("name", ["gaussian", "bernoulli"])
+def test_schemes_agree_on_more_rows(monkeypatch, name):
+    """Holes are closed several times, owners are scanned again often."""
+    prior, values = FAMILIES[name](np.random.default_rng(21), 500)
+    expected = merges_of(prior, values).children.tolist()
+    for scheme in ({"scores": "matrix"}, {"scores": "matrix32"}, {"n_threads": 4}):
+        assert merges_of(prior, values, **scheme).children.tolist() == expected, scheme
+    serve_row_by_row(monkeypatch)
+    assert merges_of(prior, values).children.tolist() == expected
+
+
+@pytest.mark.parametrize("concentration", [1e-8, 1e8])
+@pytest.mark.parametrize("name", ["gaussian", "bernoulli", "columns"])
+def test_extreme_concentrations(monkeypatch, name, concentration):
+    prior, values = FAMILIES[name](np.random.default_rng(22), 40)
+    compare_schemes(monkeypatch, name, prior, values, concentration, SCHEMES[:1])
+
+
+@pytest.mark.parametrize("name", ["bernoulli", "categorical", "columns"])
+@pytest.mark.parametrize("concentration", [0.5, 3.0])
+def test_a_row_without_cells_scores_minus_log_concentration(name, concentration):
+    prior, values = FAMILIES[name](np.random.default_rng(23), 2)
+    got = merges_of(prior, np.vstack([values[:1], np.full_like(values[:1], np.nan)]), concentration)
+    assert got.log_odds[2] == pytest.approx(-math.log(concentration), abs=1e-12)
+
+
+@pytest.mark.parametrize(("likelihood", "row"), [("gaussian", [0.5, 2.0]), ("bernoulli", [1.0, 0.0])])
+def test_one_row_is_a_leaf_with_its_own_evidence(likelihood, row):
+    model = BHC(likelihood, concentration=2.0, random_state=0).fit([row])
+    assert model.log_evidence_ == pytest.approx(log_marginal(likelihood, [row]), abs=1e-12)
+    assert model.labels_.tolist() == [0]
+    assert model.tree_.n_nodes == 1
+
+
 @pytest.mark.parametrize("name", ["bernoulli", "categorical"])
 def test_each_merge_has_the_highest_score_on_tied_data(name):
     for seed in range(10):

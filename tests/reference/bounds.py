@@ -11,6 +11,7 @@ import sys
 import numpy as np
 
 from bayesgrove.likelihoods.contract import hyper
+from bayesgrove.models.bhc.duplicates import merge_duplicates_first
 from bayesgrove.models.bhc.exact import agglomerate, atoms_of_rows
 from bayesgrove.models.bhc.learn import bound_and_gradient, evidence_bound, fixed_tree
 from bayesgrove.models.bhc.randomized import grow as grow_randomized
@@ -54,6 +55,16 @@ def randomized_bound(settings, example, values, log_concentration, seed):
     return evidence_bound(grown.log_q, len(values), log_concentration)
 
 
+def duplicates_bound(rng, example, values, log_concentration):
+    """The bound of a tree that joins identical rows first, and the exact evidence of those rows."""
+    repeated = values[rng.integers(0, max(1, len(values) // 2), len(values))]
+    complete = not np.isnan(repeated).any()
+    problem = Problem(example.prior, repeated, log_concentration, complete, 0, 1)
+    forest = merge_duplicates_first(problem, memory_limit=math.inf, progress=None)
+    exact = exact_evidence(evidence_of(example.name, example.prior, repeated), len(values), log_concentration)
+    return evidence_bound(forest.log_q[-1], len(values), log_concentration) - exact
+
+
 def record(example, seed):
     """All bounds on one table."""
     rng = np.random.default_rng([41, seed])
@@ -61,13 +72,15 @@ def record(example, seed):
     log_concentration = math.log(rng.choice([0.2, 1.0, 5.0]))
     values = example.data(1_000 + seed, n, missing=0.2 * (seed % 2))
     same, greedy = greedy_record(example, values, log_concentration)
+    exact = exact_evidence(evidence_of(example.name, example.prior, values), n, log_concentration)
     return {
         "likelihood": example.name,
         "seed": seed,
         "same": same,
-        "exact": exact_evidence(evidence_of(example.name, example.prior, values), n, log_concentration),
+        "exact": exact,
         "greedy": greedy,
         "random": random_tree_bound(rng, example, values, log_concentration),
+        "duplicates": exact + duplicates_bound(rng, example, values, log_concentration),
         "truncated": randomized_bound(TRUNCATED, example, values, log_concentration, seed),
         "randomized": randomized_bound(RANDOMIZED[seed % 4], example, values, log_concentration, seed),
     }
