@@ -1,0 +1,91 @@
+"""Evidence bounds of all sorts of trees over tiny tables, with the exact evidence by enumeration.
+
+Run as plain Python (`NUMBA_DISABLE_JIT=1 python -m reference.bounds`): tiny tables of nine likelihoods would spend
+minutes in the compiler. Prints one list of records.
+"""
+
+import json
+import math
+import sys
+
+import numpy as np
+
+from bayesgrove.likelihoods.contract import hyper
+from bayesgrove.models.bhc.duplicates import merge_duplicates_first
+from bayesgrove.models.bhc.exact import agglomerate, atoms_of_rows
+from bayesgrove.models.bhc.learn import bound_and_gradient, evidence_bound, fixed_tree
+from bayesgrove.models.bhc.randomized import grow as grow_randomized
+from bayesgrove.models.bhc.splits import Problem, Settings
+from bayesgrove.trees import Tree
+from conftest import ALL_LIKELIHOODS
+from reference.bhc import evidence_of, exact_evidence, grow
+from reference.trees import random_merges
+
+TRUNCATED = Settings(leaf_size=3, sample_size=3, inner="truncate")
+RANDOMIZED = (
+    Settings(leaf_size=2, sample_size=3),
+    Settings(leaf_size=3, sample_size=4, filter_nodes=1),
+    Settings(leaf_size=2, sample_size=2, split="root", filter_rule="paper"),
+    Settings(leaf_size=2, sample_size=3, split="skeleton", fanout=3, max_depth=2),
+)
+
+
+def greedy_record(example, values, log_concentration):
+    """Whether the library's merges are the twin's, and their bound."""
+    atoms = atoms_of_rows(example.prior, values, log_concentration)
+    complete = not np.isnan(values).any()
+    got = agglomerate(example.prior, atoms, log_concentration, complete=complete)
+    expected = grow(evidence_of(example.name, example.prior, values), len(values), log_concentration)
+    same = got.children.tolist() == expected.children.tolist()
+    return same, evidence_bound(got.log_q[-1], len(values), log_concentration)
+
+
+def random_tree_bound(rng, example, values, log_concentration):
+    """The bound of a tree that no data chose."""
+    tree = Tree.from_merges(random_merges(rng, len(values)))
+    gradient = np.zeros(len(hyper(example.prior)) + 1)
+    return bound_and_gradient(example.prior, fixed_tree(example.prior, values, tree), log_concentration, gradient)
+
+
+def randomized_bound(settings, example, values, log_concentration, seed):
+    """The bound of a randomized tree, regrafted and refined by turns."""
+    complete = not np.isnan(values).any()
+    problem = Problem(example.prior, values, log_concentration, complete, seed, 1)
+    grown = grow_randomized(problem, settings, regraft=seed % 2 == 0, refine=seed % 3)
+    return evidence_bound(grown.log_q, len(values), log_concentration)
+
+
+def duplicates_bound(rng, example, values, log_concentration):
+    """The bound of a tree that joins identical rows first, and the exact evidence of those rows."""
+    repeated = values[rng.integers(0, max(1, len(values) // 2), len(values))]
+    complete = not np.isnan(repeated).any()
+    problem = Problem(example.prior, repeated, log_concentration, complete, 0, 1)
+    forest = merge_duplicates_first(problem, memory_limit=math.inf, progress=None)
+    exact = exact_evidence(evidence_of(example.name, example.prior, repeated), len(values), log_concentration)
+    return evidence_bound(forest.log_q[-1], len(values), log_concentration) - exact
+
+
+def record(example, seed):
+    """All bounds on one table."""
+    rng = np.random.default_rng([41, seed])
+    n = 8 if seed % 40 == 0 else int(rng.integers(2, 7))
+    log_concentration = math.log(rng.choice([0.2, 1.0, 5.0]))
+    values = example.data(1_000 + seed, n, missing=0.2 * (seed % 2))
+    same, greedy = greedy_record(example, values, log_concentration)
+    exact = exact_evidence(evidence_of(example.name, example.prior, values), n, log_concentration)
+    return {
+        "likelihood": example.name,
+        "seed": seed,
+        "same": same,
+        "exact": exact,
+        "greedy": greedy,
+        "random": random_tree_bound(rng, example, values, log_concentration),
+        "duplicates": exact + duplicates_bound(rng, example, values, log_concentration),
+        "truncated": randomized_bound(TRUNCATED, example, values, log_concentration, seed),
+        "randomized": randomized_bound(RANDOMIZED[seed % 4], example, values, log_concentration, seed),
+    }
+
+
+if __name__ == "__main__":
+    n_tables = int(sys.argv[1])
+    print(json.dumps([record(example, seed) for example in ALL_LIKELIHOODS for seed in range(n_tables)]))
