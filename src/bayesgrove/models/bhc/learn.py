@@ -23,7 +23,8 @@ from bayesgrove.stats.special import log_add
 from bayesgrove.trees import Tree
 
 SMALLEST_RISE = 1e-3
-MOST_ROUNDS = 10
+MOST_ROUNDS = 12
+MOST_HALVINGS = 2
 CONCENTRATION_BOUNDS = (1e-3, 1e3)
 
 
@@ -111,15 +112,22 @@ def learn(
     """Raise the evidence bound over the numbers named in `free` (as in `hyper`) and, if asked, the concentration."""
     names = [name for name, _, _ in hyper(prior)]
     moving = [names.index(name) for name in free] + ([len(names)] if learn_concentration else [])
-    factors, best = np.zeros(len(names) + 1), None
+    here, best_factors = np.zeros(len(names) + 1), np.zeros(len(names) + 1)
+    best, n_failed = Learned(prior, log_concentration, -math.inf), 0
     for _ in range(MOST_ROUNDS):
-        candidate = with_hyper(prior, np.exp(factors[:-1]))
-        tree, bound = greedy_tree(candidate, values, log_concentration + factors[-1])
-        if best is not None and bound < best.bound + SMALLEST_RISE:
-            return best if bound <= best.bound else Learned(candidate, log_concentration + factors[-1], bound)
-        best = Learned(candidate, log_concentration + factors[-1], bound)
-        factors = climb(prior, factors, fixed_tree(prior, values, tree), log_concentration, np.array(moving))
-    return best  # type: ignore[return-value]  # at least one round was made
+        candidate = with_hyper(prior, np.exp(here[:-1]))
+        tree, bound = greedy_tree(candidate, values, log_concentration + here[-1])
+        risen = bound - best.bound
+        if risen > 0.0:
+            best, best_factors = Learned(candidate, log_concentration + here[-1], bound), here
+        if risen >= SMALLEST_RISE:
+            here = climb(prior, here, fixed_tree(prior, values, tree), log_concentration, np.array(moving))
+        elif risen > 0.0 or n_failed == MOST_HALVINGS:
+            break
+        else:  # the new greedy tree is worse than the old one: go half the way
+            n_failed += 1
+            here = 0.5 * (here + best_factors)
+    return best
 
 
 def greedy_tree(prior: Any, values: np.ndarray, log_concentration: float) -> tuple[Tree, float]:
