@@ -31,7 +31,7 @@ def resolve_seed(random_state: Any) -> int:
         return int(random_state)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
-    if isinstance(random_state, np.random.RandomState):
+    if hasattr(random_state, "randint"):  # the older generators of numpy
         return int(random_state.randint(2**31))
     raise InvalidSettingError(
         f"random_state must be None, a whole number of at least 0 or a generator of numpy, got {random_state!r}."

@@ -1,8 +1,10 @@
 """Checks of constructor parameters, made by `fit` before any work is done."""
 
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
+
+import numpy as np
 
 from bayesgrove.core.errors import InvalidSettingError
 
@@ -21,7 +23,7 @@ def check_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
 
 def check_positive(name: str, value: Any) -> None:
     """Refuse what is no positive number."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not value > 0:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value > 0:
         raise InvalidSettingError(f"{name} must be a positive number, got {value!r}.", setting=name)
 
 
