@@ -145,7 +145,7 @@ def regrafted(problem: Problem, forest: Forest) -> Forest | None:
         )
         return None
     rows, sizes = cluster_statistics(problem.prior, problem.values, labels, heads.size)
-    inner, inside = heads - n, heads >= n
+    inner, inside = np.maximum(heads - n, 0), heads >= n
     log_q = np.where(inside, forest.log_q[inner], forest.leaf_log_q[np.minimum(heads, n - 1)])
     log_d = np.where(inside, forest.log_d[inner], problem.log_concentration)
     atoms = Atoms(rows, sizes, log_q, log_d)
