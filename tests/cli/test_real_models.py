@@ -24,13 +24,13 @@ def real_models(fake_models, monkeypatch):
 
 @pytest.fixture
 def wines(tmp_path):
-    """A CSV with an index, numbers, categories and missing cells; grades look like numbers but for one."""
+    """A CSV with an index, numbers, categories and missing cells; most grades look like numbers."""
     rng = generator(1)
     lines = ["name,alcohol,acid,colour,grade"]
     for i in range(30):
         high = i % 2
         acid = "" if i % 7 == 3 else f"{rng.normal(8 * high):.3f}"
-        grade = "top" if i == 5 else str(1 + high)
+        grade = "top" if i % 5 == 0 else str(1 + high)
         lines.append(f"w{i},{rng.normal(10 * high):.3f},{acid},{'red' if high else 'white'},{grade}")
     path = tmp_path / "wines.csv"
     path.write_text("\n".join(lines) + "\n")
