@@ -50,14 +50,14 @@ def test_nested_clusters_have_no_worse_bound_than_exact_bhc(seed, likelihood):
 
 
 @pytest.mark.parametrize(("seed", "likelihood"), CASES)
-def test_overlap_costs_little_and_refining_never_hurts(seed, likelihood, record_property):
+def test_overlap_costs_little_and_refining_never_hurts(seed, likelihood):
     exact, once = pair("overlapping", seed, likelihood)
     X, truth = make_benchmark_blobs("overlapping", N, 10, random_state=seed)
     never, often = (RandomizedBHC(likelihood=likelihood, random_state=seed, refine=k).fit(X) for k in (0, 4))
     gap = (once.log_evidence_ - exact.log_evidence_) / N
-    record_property("bound per row minus exact's", gap)
-    record_property("ARI with truth", adjusted_rand_score(truth, once.labels_))
-    record_property("ARI with truth of exact", adjusted_rand_score(truth, exact.labels_))
+    found = [adjusted_rand_score(truth, model.labels_) for model in (exact, never, once, often)]
+    shown = ", ".join(f"{ari:.2f}" for ari in found)  # seen with -rP
+    print(f"bound per row minus exact's {gap:.3f}; ARI with truth of exact, refine = 0, 1, 4: {shown}")
     assert never.log_evidence_ <= once.log_evidence_ <= often.log_evidence_
     assert gap >= -0.2
 
