@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-from collections import namedtuple
 
 import numpy as np
 
@@ -10,7 +9,13 @@ from bayesgrove.core.errors import MemoryLimitError, NumericalError
 from bayesgrove.core.table import Table
 from bayesgrove.io.model_file import read_model, write_model
 
-Likelihood = namedtuple("Likelihood", "mean strength")
+
+@dataclasses.dataclass(frozen=True)
+class Likelihood:
+    """Two numbers."""
+
+    mean: object
+    strength: float
 
 
 @dataclasses.dataclass(frozen=True)

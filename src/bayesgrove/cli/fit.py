@@ -15,7 +15,6 @@ from bayesgrove.cli.show import hyper_parameters, show_model
 from bayesgrove.core import provenance
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.table import Table
-from bayesgrove.io.schema import schema_of
 from bayesgrove.io.tables import read_labelled_table
 
 
@@ -73,7 +72,7 @@ def summarise(model: Any, name: str, table: Table, seconds: float) -> dict[str, 
     return {
         **provenance.record(name, settings, settings.get("random_state")),
         "n_rows": table.n_rows,
-        "columns": schema_of(table),
+        "columns": [{"name": name, "kind": kind} for name, kind in zip(table.names, table.kinds, strict=True)],
         "n_clusters": int(model.n_clusters_),
         "cluster_sizes": np.bincount(model.labels_).tolist(),
         "log_evidence": None if evidence is None else float(evidence),

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from bayesgrove.cli.run_folder import open_run
-from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
 from bayesgrove.io import atomic
 from bayesgrove.io.delimited import write_csv_stream
-from bayesgrove.io.schema import align_table
-from bayesgrove.io.tables import read_labelled_table
+from bayesgrove.io.tables import LabelledTable, read_labelled_table
 
 FORMATS = ("labels", "newick", "linkage", "json")
 
@@ -22,17 +21,27 @@ def predict(run: Path, data: Path, output: Path | None, *, proba: bool, force: b
     """Write each row's cluster, and with `proba` the probabilities of all clusters and of a new one."""
     _check_output(output, force)
     model, summary = open_run(run)
-    table, names = read_labelled_table(
-        data, index=summary.get("index"), header=summary.get("header"), require_index=False
-    )
-    aligned = align_table(table, summary["columns"])
+    table, names = read_new_rows(data, summary)
     names = names or tuple(str(i) for i in range(table.n_rows))
-    header, rows = ["row", "cluster"], [names, model.predict(aligned).tolist()]
+    header, rows = ["row", "cluster"], [names, model.predict(table).tolist()]
     if proba:
-        chances = model.predict_proba(aligned)
+        chances = model.predict_proba(table)
         header += [f"p{k}" for k in range(chances.shape[1] - 1)] + ["new"]
         rows += chances.T.tolist()
     _write(_csv_text(header, zip(*rows, strict=True)), output, force)
+
+
+def read_new_rows(data: Path, summary: dict[str, Any]) -> LabelledTable:
+    """The columns of training, in their order, and the rows' names where the file has them; others are left out."""
+    try:
+        columns = [str(column["name"]) for column in summary["columns"]]
+        texts = [str(column["name"]) for column in summary["columns"] if column["kind"] == "category"]
+    except (KeyError, TypeError) as error:
+        raise InvalidFileError("the run's summary is damaged: it lists no columns. Fit again.") from error
+    table, names = read_labelled_table(
+        data, index=summary.get("index"), header=summary.get("header"), require_index=False, texts=texts
+    )
+    return LabelledTable(table.select(columns), names)
 
 
 def export(run: Path, format: str, output: Path | None, *, force: bool) -> None:

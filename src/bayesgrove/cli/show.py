@@ -1,5 +1,7 @@
 """What fitted models look like in a terminal."""
 
+import collections
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -101,13 +103,18 @@ def hyper_parameters(model: Any) -> dict[str, str]:
     likelihood = getattr(model, "likelihood_", None)
     if likelihood is not None:
         found["likelihood"] = type(likelihood).__name__
-        for field in getattr(likelihood, "_fields", ()):
-            found[f"  {field}"] = describe(getattr(likelihood, field))
+        for field in dataclasses.fields(likelihood):
+            found[f"  {field.name}"] = describe(getattr(likelihood, field.name))
     return found
 
 
 def describe(value: Any) -> str:
-    """A number, or the range of an array, or a shortened text."""
+    """A number, or the range of many, or how many columns are of each family, or a shortened text."""
+    if isinstance(value, tuple) and value and all(isinstance(part, float | int) for part in value):
+        value = np.array(value, float)
+    if isinstance(value, tuple) and value and all(dataclasses.is_dataclass(part) for part in value):
+        families = collections.Counter(type(part).__name__ for part in value)
+        return ", ".join(f"{number} {name}" for name, number in families.items())
     if isinstance(value, np.ndarray) and value.ndim and value.size and value.dtype.kind in "biuf":
         low, high = np.nanmin(value), np.nanmax(value)
         return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g} ({value.size} numbers)"

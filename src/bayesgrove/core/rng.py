@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from bayesgrove.core.errors import InvalidSettingError
+
 
 def generator(seed: int, *path: int) -> np.random.Generator:
     """A generator that depends on the seed and the path only (a chain's number, a node's place in a tree).
@@ -25,11 +27,15 @@ def resolve_seed(random_state: Any) -> int:
     """One integer seed from what scikit-learn users pass: None, an integer, a generator."""
     if random_state is None:
         return secrets.randbits(63)
-    if isinstance(random_state, int | np.integer):
+    if isinstance(random_state, int | np.integer) and random_state >= 0:
         return int(random_state)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
-    return int(random_state.randint(2**31))
+    if hasattr(random_state, "randint"):  # the older generators of numpy
+        return int(random_state.randint(2**31))
+    raise InvalidSettingError(
+        f"random_state must be None, a whole number of at least 0 or a generator of numpy, got {random_state!r}."
+    )
 
 
 def state_to_json(rng: np.random.Generator) -> dict[str, Any]:

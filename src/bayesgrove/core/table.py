@@ -48,6 +48,20 @@ class Table:
         values = np.ascontiguousarray(self.values[:, j : j + 1])
         return Table(values, (self.names[j],), (self.kinds[j],), categories)
 
+    def select(self, names: Sequence[str]) -> "Table":
+        """The table of the columns of these names, in the order given."""
+        missing = [name for name in names if name not in self.names]
+        if missing:
+            raise InvalidTableError(
+                f"the data lack {len(missing)} of the columns asked for: {', '.join(missing[:5])}. "
+                "Give a table with the columns the model was fitted on.",
+                missing=missing,
+            )
+        places = [self.names.index(name) for name in names]
+        categories = {j: self.categories[place] for j, place in enumerate(places) if place in self.categories}
+        kinds = tuple(self.kinds[place] for place in places)
+        return Table(np.ascontiguousarray(self.values[:, places]), tuple(names), kinds, categories)
+
     def take(self, rows: np.ndarray) -> "Table":
         """The table of some rows, in the order given."""
         values = np.ascontiguousarray(self.values[rows])

@@ -4,8 +4,10 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
+from bayesgrove.estimators.settings import check_choice, check_positive
 from bayesgrove.estimators.tree_clusterer import TreeClusterer
 from bayesgrove.likelihoods import Bound
+from bayesgrove.models.bhc.exact import SCORES
 from bayesgrove.models.bhc.fit import ExactOptions, Fitted, fit_exact
 
 
@@ -106,6 +108,12 @@ class BHC(TreeClusterer):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_choice("duplicates", self.duplicates, ("exact", "merge_first"))
+        check_choice("scores", self.scores, SCORES)
+        check_positive("memory_limit", self.memory_limit)
 
     def _build(self, bound: Bound) -> Fitted:
         options = ExactOptions(self.duplicates, self.scores, self.memory_limit, self.refine)

@@ -1,5 +1,6 @@
 """What users hand to estimators, as tables."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,15 +31,17 @@ def read_input(estimator: Any, X: Any, *, reset: bool) -> Table:
         table = table_from_frame(X)
         validate_data(estimator, X, skip_check_array=True, reset=reset)
     else:
-        names = getattr(estimator, "feature_names_in_", None) if not reset else None
         array = validate_data(
             estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False, accept_sparse=accepts_sparse(estimator)
         )
-        table = table_from_array(array, names)
+        table = table_from_array(array)
     if reset:
         estimator._schema = (table.names, dict(table.categories))
         return table
-    return align(table, *estimator._schema) if table.n_columns == len(estimator._schema[0]) else table
+    names, categories = estimator._schema
+    if not isinstance(X, Table) and not (is_frame(X) and hasattr(estimator, "feature_names_in_")):
+        table = replace(table, names=names)  # columns without names of their own count by their place
+    return align(table, names, categories)
 
 
 def accepts_sparse(estimator: Any) -> bool:

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 from joblib import effective_n_jobs
 
-from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.estimators.settings import check_choice, check_whole
 from bayesgrove.estimators.tree_clusterer import TreeClusterer
 from bayesgrove.io.blocks import gather_blocks, is_block_source
 from bayesgrove.likelihoods import Bound
@@ -16,7 +16,10 @@ CHOICES = {
     "split": ("cut", "root", "skeleton"),
     "filter_rule": ("normalised", "paper"),
     "inner": ("halve", "truncate"),
+    "regraft": (False, True),
 }
+LEAST = {"leaf_size": 2, "sample_size": 2, "fanout": 2, "filter_nodes": 1, "max_levels": 0}
+OPTIONAL = ("sample_size", "filter_nodes", "max_levels")
 
 
 class RandomizedBHC(TreeClusterer):
@@ -124,6 +127,15 @@ class RandomizedBHC(TreeClusterer):
         """
         return super().fit(gather_blocks(X) if is_block_source(X) else X, y)
 
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        for name, choices in CHOICES.items():
+            check_choice(name, getattr(self, name), choices)
+        for name, least in LEAST.items():
+            value = getattr(self, name)
+            if value is not None or name not in OPTIONAL:
+                check_whole(name, value, least)
+
     def _build(self, bound: Bound) -> Fitted:
         fitted = fit_randomized(
             bound,
@@ -139,20 +151,7 @@ class RandomizedBHC(TreeClusterer):
         return fitted
 
     def _settings(self, n_rows: int) -> Settings:
-        """Checked settings of the splits."""
-        for name, choices in CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise InvalidSettingError(f"{name} must be one of {choices}, got {getattr(self, name)!r}.")
-        for name, least in (
-            ("leaf_size", 2),
-            ("sample_size", 2),
-            ("fanout", 2),
-            ("filter_nodes", 1),
-            ("max_levels", 0),
-        ):
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or value < least):
-                raise InvalidSettingError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+        """Settings of the splits."""
         levels = default_max_depth(n_rows, self.leaf_size) if self.max_levels is None else self.max_levels
         return Settings(
             leaf_size=self.leaf_size,

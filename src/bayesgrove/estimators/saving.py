@@ -1,6 +1,7 @@
 """Fitted estimators to and from model files: arrays and JSON, never pickle."""
 
 import importlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ def save_estimator(model: Any, path: str | Path) -> None:
         "leaf_labels": None if tree.leaf_labels is None else list(tree.leaf_labels),
         "summaries": [summary._asdict() for summary in model._summaries],
         "provenance": dict(model.result_.provenance),
-        "details": {name: float(value) for name, value in model.result_.details.items()},
+        "details": dict(model.result_.details),
     }
     arrays = {
         f"{TREE_PREFIX}parent": tree.parent,
@@ -85,7 +86,7 @@ def load(path: str | Path) -> Any:
         raise InvalidFileError(f"this file holds a {file.kind!r}; this version knows {sorted(HOMES)}.", kind=file.kind)
     try:
         return restored(file)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, BayesgroveError) as error:
+    except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, BayesgroveError) as error:
         raise InvalidFileError(f"the model file is not consistent: {error}. Save the model again.") from error
 
 
@@ -99,6 +100,8 @@ def restored(file: ModelFile) -> Any:
     model.tree_ = restored_tree(document, arrays)
     model.labels_, model._template = arrays["labels"], arrays["template"]
     model.n_clusters_ = int(model.labels_.max()) + 1
+    if file.kind == "RandomizedBHC":
+        model.depth_ = int(document["details"]["depth"])
     model.likelihood_, model._bound = bound.likelihood, bound
     model.concentration_ = float.fromhex(document["concentration"])
     model.log_evidence_ = float.fromhex(document["log_evidence"])
@@ -106,7 +109,7 @@ def restored(file: ModelFile) -> Any:
     model._summaries = [restored_summary(summary) for summary in document["summaries"]]
     model._predictive = restored_predictive(document, arrays)
     names = tuple(str(name) for name in document["names"])
-    model._schema = (names, {int(j): tuple(labels) for j, labels in document["categories"].items()})
+    model._schema = (names, {int(j): restored_labels(labels) for j, labels in document["categories"].items()})
     model.n_features_in_ = len(names)
     if document["named"]:
         model.feature_names_in_ = np.array(names, dtype=object)
@@ -145,27 +148,71 @@ def restored_summary(fields: dict[str, Any]) -> NodeSummary:
     return NodeSummary(**{**fields, **pairs, "features": features})
 
 
+def restored_labels(labels: list[Any]) -> tuple[Any, ...]:
+    """Labels of a category column: different texts or numbers."""
+    if len(set(labels)) != len(labels) or not all(isinstance(label, str | int | float) for label in labels):
+        raise InvalidFileError("labels of a category column are not different texts or numbers")
+    return tuple(labels)
+
+
 def checked(model: Any) -> Any:
-    """Refuse what would make a kernel read out of bounds: sizes that do not fit together."""
-    predictive, n_nodes = model._predictive, model._predictive.log_weight.size
-    width = predictive.rows.shape[1] if predictive.rows.ndim == 2 else -1
-    n_above = predictive.above_low.size
-    starts = predictive.cluster_start
-    fits = (
-        predictive.rows.shape == (n_nodes, width)
-        and predictive.cluster_rows.shape == (model.n_clusters_, width)
-        and predictive.cluster_sizes.shape == (model.n_clusters_,)
-        and starts.shape == (model.n_clusters_ + 1,)
-        and starts[0] == 0
-        and bool(np.all(np.diff(starts) >= 0))
-        and starts[-1] + n_above == n_nodes
-        and predictive.above_high.shape == (n_above,)
-        and sorted(predictive.above_order.tolist()) == list(range(model.n_clusters_))
-        and model.labels_.shape == (model.tree_.n_leaves,)
-        and model._template.shape == (model.n_features_in_,)
-        and model._bound.encoding.shift.shape == (model.n_features_in_,)
-        and width == n_stats(model._bound.prior)
-    )
-    if not fits:
-        raise InvalidFileError("the arrays of the model file do not fit together. Save the model again.")
+    """Refuse what would make a kernel read out of bounds, or an answer that is no number."""
+    model._check_settings()
+    for rule, holds in (*model_rules(model), *predictive_rules(model)):
+        if not holds():
+            raise InvalidFileError(rule)
     return model
+
+
+Rules = tuple[tuple[str, Callable[[], bool]], ...]
+"""What must hold, in words and as a test; later ones rely on earlier ones."""
+
+
+def model_rules(model: Any) -> Rules:
+    """The tree, the labels and the single numbers."""
+    tree, labels, n_columns = model.tree_, model.labels_, model.n_features_in_
+    numbers = (model.concentration_, model.log_evidence_, model._predictive.log_concentration)
+    return (
+        ("the tree is not binary", lambda: tree.n_nodes == 2 * tree.n_leaves - 1),
+        ("the tree lacks a column", lambda: {"log_merge_odds", "log_q", "log_d"} <= set(tree.columns)),
+        ("a column of the tree has no number", lambda: not any(np.isnan(c).any() for c in tree.columns.values())),
+        ("labels do not fit the tree", lambda: labels.dtype == np.int64 and labels.shape == (tree.n_leaves,)),
+        ("labels are not 0, 1, ...", lambda: np.array_equal(np.unique(labels), np.arange(model.n_clusters_))),
+        ("a number is not finite", lambda: bool(np.isfinite(numbers).all()) and model.concentration_ > 0.0),
+        ("the likelihood has other columns", lambda: model._bound.encoding.shift.shape == (n_columns,)),
+        (
+            "the template does not fit the columns",
+            lambda: is_array(model._template, np.float64, (n_columns,)) and not np.isinf(model._template).any(),
+        ),
+    )
+
+
+def predictive_rules(model: Any) -> Rules:
+    """What prediction reads."""
+    kept, n_clusters = model._predictive, model.n_clusters_
+    n_nodes, n_above, width = kept.log_weight.size, kept.above_low.size, n_stats(model._bound.prior)
+    shapes = {
+        "rows": (np.float64, (n_nodes, width)),
+        "log_weight": (np.float64, (n_nodes,)),
+        "cluster_start": (np.int64, (n_clusters + 1,)),
+        "above_low": (np.int64, (n_above,)),
+        "above_high": (np.int64, (n_above,)),
+        "above_order": (np.int64, (n_clusters,)),
+        "cluster_rows": (np.float64, (n_clusters, width)),
+        "cluster_sizes": (np.float64, (n_clusters,)),
+    }
+    starts, low, high = kept.cluster_start, kept.above_low, kept.above_high
+    return (
+        ("arrays do not fit together", lambda: all(is_array(getattr(kept, k), *shapes[k]) for k in shapes)),
+        ("a number is not finite", lambda: all(bool(np.isfinite(getattr(kept, k)).all()) for k in shapes)),
+        ("cluster_start does not rise from 0", lambda: starts[0] == 0 and bool(np.all(np.diff(starts) >= 0))),
+        ("cluster_start does not end at the nodes above", lambda: int(starts[-1]) + n_above == n_nodes),
+        ("clusters out of range", lambda: bool(np.all((low >= 0) & (low < high) & (high <= n_clusters)))),
+        ("above_order is no order", lambda: np.array_equal(np.sort(kept.above_order), np.arange(n_clusters))),
+        ("cluster sizes are not the labels'", lambda: np.array_equal(kept.cluster_sizes, np.bincount(model.labels_))),
+    )
+
+
+def is_array(array: np.ndarray, dtype: Any, shape: tuple[int, ...]) -> bool:
+    """Whether an array has this type and shape."""
+    return array.dtype == dtype and array.shape == shape

@@ -13,6 +13,7 @@ from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator, resolve_seed
 from bayesgrove.estimators.inputs import accepts_sparse, read_input
 from bayesgrove.estimators.saving import save_estimator
+from bayesgrove.estimators.settings import check_n_jobs, check_whole
 from bayesgrove.inference.result import Result
 from bayesgrove.likelihoods import Bound, bind, encode
 from bayesgrove.models.bhc.exact import Progress
@@ -30,6 +31,9 @@ from bayesgrove.trees import Tree
 from bayesgrove.trees.cuts import find_front, labels_of_front
 
 SAMPLING_PATH = 0x5A3B
+ONE_LEAF = Tree.from_merges(
+    np.empty((0, 2), np.int64), log_merge_odds=np.empty(0), columns={"log_q": np.zeros(1), "log_d": np.zeros(1)}
+)
 
 
 def log_progress(done: int, total: int) -> None:
@@ -44,6 +48,7 @@ class TreeClusterer(ClusterMixin, BaseEstimator):
     concentration: Any
     cut: Any
     hyper: str
+    refine: int
     random_state: Any
     n_jobs: int | None
     verbose: int
@@ -71,6 +76,7 @@ class TreeClusterer(ClusterMixin, BaseEstimator):
         y : ignored
             For scikit-learn's sake.
         """
+        self._check_settings()
         table = read_input(self, X, reset=True)
         self._seed = resolve_seed(self.random_state)
         bound = bind(self.likelihood, table, self.hyper)
@@ -80,6 +86,12 @@ class TreeClusterer(ClusterMixin, BaseEstimator):
             raise KeyboardInterrupt("fit was interrupted before the tree was complete; nothing was kept") from None
         self._keep(fitted, table.names)
         return self
+
+    def _check_settings(self) -> None:
+        """Refuse parameters out of range before any work is done."""
+        check_n_jobs(self.n_jobs)
+        check_whole("refine", self.refine, 0)
+        self._front(ONE_LEAF)  # cuts it as it will cut the real one
 
     def _progress_callback(self) -> Progress | None:
         """The hook a caller has set, else log lines when verbose."""
@@ -156,7 +168,8 @@ class TreeClusterer(ClusterMixin, BaseEstimator):
         probabilities = cluster_probabilities(self._predictive, self._bound.prior, values)
         if top_k is None:
             return probabilities
-        if not 1 <= top_k <= probabilities.shape[1]:
+        check_whole("top_k", top_k, 1)
+        if top_k > probabilities.shape[1]:
             raise InvalidSettingError(f"top_k lies between 1 and {probabilities.shape[1]}, got {top_k!r}.")
         best = np.argsort(-probabilities, axis=1, kind="stable")[:, :top_k]
         return best, np.take_along_axis(probabilities, best, axis=1)
@@ -191,6 +204,7 @@ class TreeClusterer(ClusterMixin, BaseEstimator):
             None continues from the estimator's own seed.
         """
         check_is_fitted(self, "tree_")
+        check_whole("n_samples", n_samples, 0)
         seed = self._seed if random_state is None else resolve_seed(random_state)
         rng = generator(seed, SAMPLING_PATH)
         drawn = draw_rows(self._predictive, self._bound.prior, rng, self._template, n_samples)

@@ -73,6 +73,11 @@ def infer_column(cells: Sequence[str], lines: Sequence[int], where: str) -> Colu
         return _number_column(cells, present, lines, where)
     if n_numbers >= 0.9 * len(present):
         _warn_of_words(cells, lines, where, n_numbers)
+    return category_column(cells)
+
+
+def category_column(cells: Sequence[str]) -> Column:
+    """A column of categories, whatever the cells look like."""
     return code_labels(None if cell in MISSING else cell for cell in cells)
 
 

@@ -63,7 +63,7 @@ def write_model(
     overwrite: bool = True,
 ) -> None:
     """Write a model file; an existing file is replaced only when all is written."""
-    members = {f"arrays/{name}.npy": _npy_bytes(name, array) for name, array in arrays.items()}
+    members = {f"arrays/{name}.npy": _npy_bytes(name, array) for name, array in sorted(arrays.items())}
     content = {
         "format": FORMAT,
         "version": VERSION,

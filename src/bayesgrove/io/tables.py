@@ -14,7 +14,7 @@ from bayesgrove.core.errors import BayesgroveError, InvalidFileError, InvalidTab
 from bayesgrove.core.table import Table
 from bayesgrove.io.arrays import array_from_npy, map_npy
 from bayesgrove.io.columns import Column, assemble, code_labels, from_numbers
-from bayesgrove.io.delimited import infer_column, read_text_table
+from bayesgrove.io.delimited import category_column, infer_column, read_text_table
 
 MAX_ARCHIVE_BYTES = 8 * 2**30
 _LARGEST_INFLATION = 1100  # deflate cannot do better than about 1,032
@@ -28,11 +28,12 @@ class LabelledTable(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """A file taken apart: raw columns, how to make one a number column, how to make one row labels."""
+    """A file taken apart: raw columns; how to make one a column of the type it looks like, categories, row labels."""
 
     names: Sequence[str]
     columns: Sequence[Any]
     to_column: Callable[[Any, str], Column]
+    to_category: Callable[[Any, str], Column]
     to_labels: Callable[[Any], list[str]]
 
 
@@ -55,10 +56,12 @@ def read_labelled_table(
     index: str | None = None,
     header: bool | None = None,
     require_index: bool = True,
+    texts: Sequence[str] = (),
 ) -> LabelledTable:
     """The table in a file without its `index` column, whose cells become the rows' labels.
 
-    Without `require_index` a file that lacks the column has no labels; else it is refused.
+    Without `require_index` a file that lacks the column has no labels; else it is refused. Columns named in `texts`
+    hold categories even where all cells of a .csv or .tsv look like numbers.
     """
     source_path = Path(path)
     source = _open(source_path, header)
@@ -68,7 +71,8 @@ def read_labelled_table(
         labels = tuple(source.to_labels(columns.pop(place)))
         names.pop(place)
     typed = [
-        source.to_column(column, f"{source_path}, column {name!r}") for name, column in zip(names, columns, strict=True)
+        (source.to_category if name in texts else source.to_column)(column, f"{source_path}, column {name!r}")
+        for name, column in zip(names, columns, strict=True)
     ]
     return LabelledTable(assemble(names, typed, str(source_path)), labels)
 
@@ -95,7 +99,13 @@ def _find(index: str, names: list[str], path: Path) -> int:
 def _read_delimited(path: Path, header: bool | None) -> _Source:
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     text = read_text_table(path, delimiter, header)
-    return _Source(text.names, text.columns, lambda cells, where: infer_column(cells, text.lines, where), _texts)
+    return _Source(
+        text.names,
+        text.columns,
+        lambda cells, where: infer_column(cells, text.lines, where),
+        lambda cells, where: category_column(cells),
+        _texts,
+    )
 
 
 def _read_npy(path: Path, header: bool | None) -> _Source:
@@ -147,7 +157,7 @@ def _array_source(array: np.ndarray, where: str) -> _Source:
         )
     names = [f"x{j}" for j in range(array.shape[1])]
     columns = [array[:, j] for j in range(array.shape[1])]
-    return _Source(names, columns, from_numbers, lambda column: _texts(column.tolist()))
+    return _Source(names, columns, from_numbers, from_numbers, lambda column: _texts(column.tolist()))
 
 
 def _read_parquet(path: Path, header: bool | None) -> _Source:
@@ -165,7 +175,7 @@ def _read_parquet(path: Path, header: bool | None) -> _Source:
         with parquet_errors(path):
             return _texts(column.to_pylist())
 
-    return _Source(table.column_names, columns, to_column, to_labels)
+    return _Source(table.column_names, columns, to_column, to_column, to_labels)
 
 
 def open_parquet(path: Path) -> Any:

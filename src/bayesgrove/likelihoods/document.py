@@ -14,6 +14,7 @@ from bayesgrove.likelihoods.mixed import Columns
 from bayesgrove.likelihoods.multinomial import MultinomialPrior
 
 NUMBERS = {"float64": np.float64, "int64": np.int64}
+ANY_SIGN = ("shift", "exponent", "start", "family", "params", "mean", "prior_mean", "scale", "n_trials")
 LIKELIHOODS = {kind.__name__: kind for kind in (*NAMED.values(), Columns)}
 RECORDS: dict[str, Any] = {
     kind.__name__: kind
@@ -71,18 +72,31 @@ def check_bound(bound: Bound) -> None:
         widths = np.array([family.width for family in FAMILIES])[bound.prior.family]
         if np.any(bound.prior.family < 0) or np.any((widths > 0) & (widths != np.diff(start))):
             raise ValueError("start does not fit the families")
+        for code, numbers in zip(bound.prior.family, bound.prior.params, strict=True):
+            names = [name for name in FAMILIES[code].prior._fields if name != "start"]
+            for name, number in zip(names, numbers, strict=False):
+                check_numbers(name, number)
     if bound.likelihood.described_by(bound.prior, bound.encoding) != bound.likelihood:
         raise ValueError("likelihood and prior disagree")
 
 
 def check_field(name: str, value: Any, n_columns: int) -> None:
     """Refuse an array of another type or shape than kernels expect under this name."""
+    check_numbers(name, value)
     if isinstance(value, float):
         return
     shapes = {"start": (n_columns + 1,), "params": (n_columns, N_PARAMS), "scale": (n_columns, n_columns)}
     kind = np.int64 if name in ("start", "family", "exponent") else np.float64
     if value.dtype != kind or value.shape != shapes.get(name, (n_columns,)):
         raise ValueError(f"{name} has type {value.dtype} and shape {value.shape}")
+
+
+def check_numbers(name: str, value: Any) -> None:
+    """Refuse numbers that are not finite, and those of a prior that are not positive where they should be."""
+    if not np.all(np.isfinite(value)):
+        raise ValueError(f"{name} is not finite")
+    if name not in ANY_SIGN and not np.all(np.asarray(value) > 0):
+        raise ValueError(f"{name} is not positive")
 
 
 def likelihood_to_json(likelihood: Likelihood) -> dict[str, Any]:

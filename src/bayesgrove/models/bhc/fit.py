@@ -51,10 +51,8 @@ def fit_exact(
     problem, bound = new_problem(bound, concentration, seed, n_threads)
     if options.duplicates == "merge_first":
         forest = merge_duplicates_first(problem, memory_limit=options.memory_limit, progress=progress)
-    elif options.duplicates == "exact":
-        forest = exact_forest(problem, options, progress)
     else:
-        raise InvalidSettingError(f"duplicates must be 'exact' or 'merge_first', got {options.duplicates!r}.")
+        forest = exact_forest(problem, options, progress)
     log_q = float(forest.log_q[-1] if forest.log_q.size else forest.leaf_log_q[0])
     grown = Grown(forest, log_q, 0, {"exact": log_q})
     whole = Settings(leaf_size=problem.values.shape[0] + 1)  # refined clusters are built as one block each

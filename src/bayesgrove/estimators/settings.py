@@ -1,0 +1,33 @@
+"""Checks of constructor parameters, made by `fit` before any work is done."""
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from bayesgrove.core.errors import InvalidSettingError
+
+
+def check_whole(name: str, value: Any, least: int) -> None:
+    """Refuse what is no whole number or too small."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InvalidSettingError(f"{name} must be a whole number of at least {least}, got {value!r}.", setting=name)
+
+
+def check_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
+    """Refuse what is none of the choices."""
+    if value not in choices:
+        raise InvalidSettingError(f"{name} must be one of {tuple(choices)}, got {value!r}.", setting=name)
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Refuse what is no positive number."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value > 0:
+        raise InvalidSettingError(f"{name} must be a positive number, got {value!r}.", setting=name)
+
+
+def check_n_jobs(value: Any) -> None:
+    """Refuse what is neither None nor a whole number other than 0 (negative ones count from all processors)."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value == 0):
+        raise InvalidSettingError(f"n_jobs must be None or a whole number other than 0, got {value!r}. Try 1.")
