@@ -59,7 +59,7 @@ def test_overlap_costs_little_and_refining_never_hurts(seed, likelihood):
     shown = ", ".join(f"{ari:.2f}" for ari in found)  # seen with -rP
     print(f"bound per row minus exact's {gap:.3f}; ARI with truth of exact, refine = 0, 1, 4: {shown}")
     assert never.log_evidence_ <= once.log_evidence_ <= often.log_evidence_
-    assert gap >= -0.2
+    assert gap >= -0.07
 
 
 @pytest.mark.slow
