@@ -40,7 +40,7 @@ class BHC(TreeClusterer):
         Bytes; more is refused before anything is allocated.
     random_state : int, optional
         Only learning from a sample of a large table and `sample` draw numbers.
-    n_jobs : int, optional
+    n_jobs : int or None, default=2
         Threads for the first round of scores. The tree does not depend on it.
     verbose : int, default=0
         Log more with larger numbers (logger "bayesgrove").
@@ -94,7 +94,7 @@ class BHC(TreeClusterer):
         scores: str = "light",
         memory_limit: float = 2.0**30,
         random_state: Any = None,
-        n_jobs: int | None = None,
+        n_jobs: int | None = 2,
         verbose: int = 0,
     ) -> None:
         self.likelihood = likelihood

@@ -19,6 +19,7 @@ from bayesgrove.stats.special import log_add
 
 TIE_SCALE = 2.0**30
 OWNERS_AT_ONCE = 64
+CACHE_LINE = 64
 SINGLE_ULP = 2.0**-23
 END, LIVE, DONE, EVALUATIONS, ATOMS = 0, 1, 2, 3, 4
 """Counters: first free place, living clusters, merges done, scores evaluated, clusters at the start."""
@@ -60,6 +61,14 @@ def many_holes(n_live):
     return max(LANES, int(8.0 * math.sqrt(n_live)))
 
 
+def aligned_zeros(shape: tuple[int, ...]) -> np.ndarray:
+    """Zeros that start at a cache line: vector loads that straddle two lines take twice as long."""
+    size = math.prod(shape)
+    raw = np.zeros(size + CACHE_LINE // 8)
+    start = -(raw.ctypes.data // 8) % (CACHE_LINE // 8)
+    return raw[start : start + size].reshape(shape)
+
+
 def new_agglomeration(n_atoms: int, n_stats: int, n_scorer_fields: int, scores: str = "light") -> Agglomeration:
     """Room for up to `n_atoms` clusters; `load` fills it."""
     capacity = capacity_for(n_atoms)
@@ -68,9 +77,9 @@ def new_agglomeration(n_atoms: int, n_stats: int, n_scorer_fields: int, scores: 
     return Agglomeration(
         clusters=Clusters(
             rows=np.zeros((capacity, n_stats)),
-            tiles=np.zeros((capacity // LANES, n_scorer_fields, LANES)),
-            sizes=np.zeros(capacity),
-            log_q=np.zeros(capacity),
+            tiles=aligned_zeros((capacity // LANES, n_scorer_fields, LANES)),
+            sizes=aligned_zeros((capacity,)),
+            log_q=aligned_zeros((capacity,)),
         ),
         node=np.zeros(capacity, np.int64),
         best=np.zeros(capacity, np.int64),

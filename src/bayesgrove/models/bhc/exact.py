@@ -27,7 +27,8 @@ from bayesgrove.models.bhc.choose import choose_scorer
 from bayesgrove.models.bhc.scorers import n_fields
 
 Progress = Callable[[int, int], None]
-SECONDS_BETWEEN_REPORTS = 0.25
+WORTH_THREADS = 4_000
+"""Clusters from which on starting threads pays."""
 SCORES = ("light", "matrix", "matrix32")
 
 
@@ -151,6 +152,7 @@ def refuse_too_large(n: int, width: int, scores: str, memory_limit: float) -> No
 
 def find_first_partners(scorer: Any, state: Agglomeration, n: int, n_threads: int) -> None:
     """The first round of scores, over threads: the owner at position b has b older partners."""
+    n_threads = n_threads if n >= WORTH_THREADS else 1
     cuts = (n * np.sqrt(np.linspace(0.0, 1.0, 4 * n_threads + 1))).astype(int) if n_threads > 1 else [0, n]
     ranges = [(int(low), int(high)) for low, high in itertools.pairwise(cuts) if low < high]
     Parallel(n_jobs=n_threads, prefer="threads")(delayed(first_partners)(scorer, state, *r) for r in ranges)
