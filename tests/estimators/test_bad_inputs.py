@@ -221,7 +221,7 @@ def test_arguments_of_methods(estimator, X):
         with pytest.raises(InvalidSettingError, match="n_samples must be a whole number of at least 0"):
             model.sample(n_samples)
     with pytest.raises(InvalidSettingError, match=r"n_clusters lies between 1 and .* \(40\), got 1000"):
-        model.cut_tree(n_clusters=1000)
+        model.cut(n_clusters=1000)
     best, chances = model.predict_proba(X, top_k=1)
     np.testing.assert_array_equal(best[:, 0], model.labels_)
     assert (chances > 0.5).all()
@@ -230,7 +230,7 @@ def test_arguments_of_methods(estimator, X):
 def test_nothing_works_before_fit(estimator, X, tmp_path):
     model = estimator()
     calls = (model.predict, model.predict_proba, model.score_samples, model.score)
-    for call in (*(lambda c=call: c(X) for call in calls), model.sample, model.cut_tree, model.node_summary):
+    for call in (*(lambda c=call: c(X) for call in calls), model.sample, model.cut, model.node_summary):
         with pytest.raises(NotFittedError, match="not fitted yet"):
             call()
     with pytest.raises(NotFittedError, match="not fitted yet"):

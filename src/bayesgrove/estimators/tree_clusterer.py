@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayesgrove.core import provenance
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator, resolve_seed
+from bayesgrove.estimators.cut import Cut
 from bayesgrove.estimators.inputs import accepts_sparse, read_input
 from bayesgrove.estimators.saving import save_estimator
 from bayesgrove.estimators.settings import check_n_jobs, check_whole
@@ -44,9 +45,9 @@ def log_progress(done: int, total: int) -> None:
 class TreeClusterer(ClusterMixin, BaseEstimator):
     """Base of estimators that end in a binary tree over the rows with merge probabilities."""
 
+    cut = Cut()
     likelihood: Any
     concentration: Any
-    cut: Any
     hyper: str
     refine: int
     random_state: Any
@@ -58,6 +59,16 @@ class TreeClusterer(ClusterMixin, BaseEstimator):
     likelihood_: Any
     concentration_: float
     log_evidence_: float
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters of this estimator, as given.
+
+        Parameters
+        ----------
+        deep : bool
+            For scikit-learn's sake.
+        """
+        return {**super().get_params(deep), "cut": self.__dict__["cut"]}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -129,11 +140,12 @@ class TreeClusterer(ClusterMixin, BaseEstimator):
 
     def _front(self, tree: Tree) -> np.ndarray:
         """Nodes of the tree that are the clusters, by the parameter `cut`."""
-        if isinstance(self.cut, str):
-            return find_front(tree, self.cut, None, None, None)
-        if isinstance(self.cut, int | float) and not isinstance(self.cut, bool):
-            return find_front(tree, None, float(self.cut), None, None)
-        raise InvalidSettingError(f"cut must be 'half', 'map' or a probability, got {self.cut!r}.")
+        setting = self.__dict__["cut"]
+        if isinstance(setting, str):
+            return find_front(tree, setting, None, None, None)
+        if isinstance(setting, int | float) and not isinstance(setting, bool):
+            return find_front(tree, None, float(setting), None, None)
+        raise InvalidSettingError(f"cut must be 'half', 'map' or a probability, got {setting!r}.")
 
     @property
     def linkage_matrix_(self) -> np.ndarray:
@@ -209,19 +221,6 @@ class TreeClusterer(ClusterMixin, BaseEstimator):
         rng = generator(seed, SAMPLING_PATH)
         drawn = draw_rows(self._predictive, self._bound.prior, rng, self._template, n_samples)
         return self._bound.encoding.undo(drawn)
-
-    def cut_tree(self, probability: float | None = None, n_clusters: int | None = None) -> np.ndarray:
-        """Labels of another cut of the same tree.
-
-        Parameters
-        ----------
-        probability : float, optional
-            Stop at the first node that is one cluster with at least this probability.
-        n_clusters : int, optional
-            Open the least certain node until there are so many clusters.
-        """
-        check_is_fitted(self, "tree_")
-        return self.tree_.cut(probability=probability, n_clusters=n_clusters)
 
     def node_summary(self) -> list[NodeSummary]:
         """The largest nodes above the cut, from the root down: size, probability, which columns split them."""

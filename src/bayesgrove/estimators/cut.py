@@ -1,0 +1,45 @@
+"""`model.cut`: a constructor's parameter and a method under one name, as the public surface has it."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+
+class CutOfModel:
+    """The parameter `cut` of a model: compares and prints like its value; called, it cuts the fitted tree elsewhere."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def __call__(self, probability: float | None = None, n_clusters: int | None = None) -> np.ndarray:
+        """Labels of another cut of the same tree; nothing is fitted again.
+
+        Parameters
+        ----------
+        probability : float, optional
+            From the root down, stop at the first node that is one cluster with at least this probability.
+        n_clusters : int, optional
+            Open the least certain node until there are so many clusters.
+        """
+        check_is_fitted(self.model, "tree_")
+        return self.model.tree_.cut(probability=probability, n_clusters=n_clusters)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.model.__dict__["cut"] == other)
+
+    def __hash__(self) -> int:
+        return hash(self.model.__dict__["cut"])
+
+    def __repr__(self) -> str:
+        return repr(self.model.__dict__["cut"])
+
+
+class Cut:
+    """Descriptor that keeps the value a constructor was given and hands out a `CutOfModel`."""
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        return self if model is None else CutOfModel(model)
+
+    def __set__(self, model: Any, value: Any) -> None:
+        model.__dict__["cut"] = value
