@@ -159,19 +159,24 @@ def gaussian_block(scorer, clusters, block, out, top):
     costs as much as the arithmetic. Four columns a pass, so that weights and products are read once for all four.
     """
     stand_alone()
-    rows, tiles, count, log_q = clusters.rows, clusters.tiles, clusters.sizes, clusters.log_q
+    rows, tiles, n_tiles = clusters.rows, clusters.tiles, clusters.tiles.shape[0]
+    # Lanes as the last index of each array: then the compiler sees that indices are not negative and runs are whole.
+    sizes, log_q = clusters.sizes.reshape(n_tiles, LANES), clusters.log_q.reshape(n_tiles, LANES)
+    lanes_out = out.reshape(out.shape[0], out.shape[1] // LANES, LANES)
     mean, log_weight, strength, shape = scorer.mean, scorer.log_weight, scorer.strength, scorer.shape
     first_owner, last_owner, first_tile, last_tile = block
     n_columns = tiles.shape[1] // 2
     scratch = np.empty((3, LANES))  # weight, product, exponent: one base pointer for the compiler to see through
-    for t in range(first_tile, last_tile):
-        for b in range(first_owner, last_owner):
-            n_b = count[b]
+    for column in range(last_tile - first_tile):
+        t = first_tile + column
+        for o in range(last_owner - first_owner):
+            b = first_owner + o
+            n_b = clusters.sizes[b]
             mixed = 0
             for i in range(LANES):
-                mixed += count[LANES * t + i] != count[LANES * t]
+                mixed += sizes[t, i] != sizes[t, 0]
             for i in range(LANES):
-                strength_a = strength + count[LANES * t + i]
+                strength_a = strength + sizes[t, i]
                 scratch[0, i] = 0.5 * strength_a * n_b / (strength_a + n_b)
                 scratch[1, i] = 1.0
                 scratch[2, i] = 0.0
@@ -196,23 +201,26 @@ def gaussian_block(scorer, clusters, block, out, top):
                 m0, h0 = rows[b, WIDTH * j + MEAN] - mean[j], 0.5 * rows[b, WIDTH * j + SPREAD]
                 for i in range(LANES):
                     scratch[1, i] *= union_rate(tiles[t, 2 * j + 1, i], tiles[t, 2 * j, i], scratch[0, i], m0, h0)
-            for i in range(LANES):
-                scratch[1, i] = fast_log(scratch[1, i], scratch[2, i])
             if mixed == 0:
-                both = log_weight[int(count[LANES * t] + n_b)]
+                both = log_weight[int(sizes[t, 0] + n_b)]
                 for i in range(LANES):
                     scratch[0, i] = both
             else:  # a loop of its own: gathers keep the compiler from making vectors of the rest
                 for i in range(LANES):
-                    scratch[0, i] = log_weight[int(count[LANES * t + i] + n_b)]
-            highest = -np.inf
+                    scratch[0, i] = log_weight[int(sizes[t, i] + n_b)]
             for i in range(LANES):
-                n = count[LANES * t + i] + n_b
-                score = scratch[0, i] - (shape + 0.5 * n) * scratch[1, i] - log_q[LANES * t + i]
-                out[b - first_owner, LANES * (t - first_tile) + i] = score
-                if score > highest:
-                    highest = score
-            top[b - first_owner, t - first_tile] = highest
+                power = shape + 0.5 * (sizes[t, i] + n_b)
+                score = scratch[0, i] - power * fast_log(scratch[1, i], scratch[2, i]) - log_q[t, i]
+                lanes_out[o, column, i] = score
+                scratch[2, i] = score
+            for i in range(32):  # the maximum lane by lane, which becomes vector instructions
+                scratch[2, i] = scratch[2, i] if scratch[2, i] > scratch[2, i + 32] else scratch[2, i + 32]
+            for i in range(16):
+                scratch[2, i] = scratch[2, i] if scratch[2, i] > scratch[2, i + 16] else scratch[2, i + 16]
+            highest = scratch[2, 0]
+            for i in range(1, 16):
+                highest = scratch[2, i] if scratch[2, i] > highest else highest
+            top[o, column] = highest
 
 
 class CountScorer(NamedTuple):
