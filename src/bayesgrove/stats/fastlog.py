@@ -27,7 +27,7 @@ SQRT_HALF_GAP = ONE - 0x3FE6A09E00000000
 
 FUNCTION_ATTRIBUTES = {
     "prefer-vector-width": "512",
-    "no-nans-fp-math": "true",  # with the next one: a running maximum becomes a vector instruction
+    "no-nans-fp-math": "true",
     "no-signed-zeros-fp-math": "true",
 }
 
