@@ -7,7 +7,7 @@ import pytest
 
 from bayesgrove.cli import models
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.append(str(Path(__file__).parent))  # behind tests/, whose conftest.py others import by name
 
 
 @pytest.fixture(autouse=True)

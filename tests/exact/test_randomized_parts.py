@@ -74,7 +74,7 @@ def test_halves_are_balanced_blocks(n, leaf_size):
     values[rng.random(values.shape) < 0.05] = np.nan
     order = rng.permutation(n + 10)
     before = order.copy()
-    left, right, low, high = halve(values, order, 5, 5 + n, leaf_size)
+    left, right, low, high = halve(values, order, np.empty(n + 10), 5, 5 + n, leaf_size)
     np.testing.assert_array_equal(order[:5], before[:5])
     np.testing.assert_array_equal(order[5 + n :], before[5 + n :])
     assert sorted(order[5 : 5 + n]) == sorted(before[5 : 5 + n])
@@ -91,7 +91,7 @@ def test_halves_are_balanced_blocks(n, leaf_size):
 def test_the_first_halving_is_at_the_median_of_the_widest_column():
     values = generator(6).normal(size=(101, 3)) * [1.0, 5.0, 2.0]
     order = np.arange(101)
-    left, _, low, high = halve(values, order, 0, 101, 101)
+    left, _, low, high = halve(values, order, np.empty(101), 0, 101, 101)
     lower = order[low[left[0]] : high[left[0]]]
     assert set(lower) == set(np.argsort(values[:, 1])[:50])
 
