@@ -8,6 +8,7 @@ BayesgroveError
 │   ├── InvalidSettingError              a parameter of an estimator is out of range
 │   └── InvalidFileError                 a file is broken, hostile or of another kind
 ├── MemoryLimitError (MemoryError)       refused before allocating, with the estimate
+├── RunStoppedError (RuntimeError)       a run cannot go on; what it has done is on the disk
 └── NumericalError (ArithmeticError)     a kernel met a number that is not finite
 
 Every message gives the rule broken, the value got and what to do; the numbers travel as attributes.
@@ -50,6 +51,10 @@ class InvalidFileError(InvalidInputError):
 
 class MemoryLimitError(BayesgroveError, MemoryError):
     """Refused before allocating; the message carries the estimate."""
+
+
+class RunStoppedError(BayesgroveError, RuntimeError):
+    """A run cannot go on, as when the disk is full; its log holds all up to the last good record."""
 
 
 class NumericalError(BayesgroveError, ArithmeticError):
