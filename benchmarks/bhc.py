@@ -9,6 +9,7 @@ from benchmarks.timing import exponent, in_child, interleaved
 
 COMPARED = (2_000, 10_000)
 ALONE = 20_000
+LEARNED = "ours, prior learned"
 
 
 def run(constants: dict[str, float], arguments: Any) -> dict[str, Any]:
@@ -16,7 +17,7 @@ def run(constants: dict[str, float], arguments: Any) -> dict[str, Any]:
     rows = []
     for n in sizes:
         rows += _alone(constants, n, arguments.repeats) if n >= ALONE else _compared(constants, n, arguments.repeats)
-    ours = [(row["n"], row["seconds"]) for row in rows if row["who"] == "ours"]
+    ours = [(row["n"], row["seconds"]) for row in rows if row["who"] == LEARNED]
     return {"rows": rows, "exponent": exponent([n for n, _ in ours], [seconds for _, seconds in ours])}
 
 
@@ -46,7 +47,7 @@ def _alone(constants: dict[str, float], n: int, repeats: int) -> list[dict[str, 
     middle = runs[len(runs) // 2]
     return [
         {
-            "who": "ours",
+            "who": LEARNED,
             "n": n,
             "seconds": middle["seconds"],
             "fastest": runs[0]["seconds"],
@@ -65,7 +66,7 @@ def contenders(X: Any) -> dict[str, Any]:
 
     works = {
         "ours": lambda: bayesgrove.BHC(likelihood="gaussian", n_jobs=1).fit(X),
-        "ours, prior learned": lambda: bayesgrove.BHC(random_state=0, n_jobs=1).fit(X),
+        LEARNED: lambda: bayesgrove.BHC(random_state=0, n_jobs=1).fit(X),
         "scipy average": lambda: linkage(pdist(X), "average"),
         "scikit-learn average": lambda: AgglomerativeClustering(n_clusters=40, linkage="average").fit(X),
     }
