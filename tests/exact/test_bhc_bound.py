@@ -60,7 +60,7 @@ def test_identities_of_the_weights_of_greedy_trees(name):
 
 
 def test_no_bound_exceeds_the_evidence():
-    """Greedy, random, truncated and randomized trees, duplicates first; and greedy merges are the twin's."""
+    """Greedy, chain, random, truncated and randomized trees, duplicates first; and greedy merges are the twin's."""
     paths = os.pathsep.join([str(TESTS), *sys.path])
     done = subprocess.run(
         [sys.executable, "-W", "ignore::RuntimeWarning", "-m", "reference.bounds", str(TABLES_PER_LIKELIHOOD)],
@@ -73,7 +73,7 @@ def test_no_bound_exceeds_the_evidence():
     assert len(records) == TABLES_PER_LIKELIHOOD * len(ALL_LIKELIHOODS) >= 1_000
     for record in records:
         assert record["same"], record
-        for kind in ("greedy", "random", "truncated", "randomized", "duplicates"):
+        for kind in ("greedy", "chain", "random", "truncated", "randomized", "duplicates"):
             assert record[kind] <= record["exact"] + 1e-10, (kind, record)
     gaps = [record["exact"] - record["greedy"] for record in records]
     assert np.mean(gaps) < 2.0  # a bound of minus infinity would pass the rest
