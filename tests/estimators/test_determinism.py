@@ -1,5 +1,6 @@
 """One seed, one answer: for repeated fits, for any number of threads, from any process."""
 
+import joblib
 import numpy as np
 import pytest
 
@@ -80,3 +81,14 @@ def test_global_state_is_left_alone(X):
     before = np.random.get_state()[1].tobytes()  # noqa: NPY002
     RandomizedBHC(leaf_size=8, sample_size=10).fit(X)
     assert np.random.get_state()[1].tobytes() == before  # noqa: NPY002
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_a_backend_chosen_outside_changes_nothing(backend):
+    """The work is done in place on shared arrays: a backend of processes must not take it away."""
+    X = np.random.default_rng(7).normal(size=(1500, 3)) + 9.0 * (np.arange(1500)[:, None] % 3)
+    alone = RandomizedBHC(likelihood="gaussian", random_state=0, n_jobs=1).fit(X)
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        inside = RandomizedBHC(likelihood="gaussian", random_state=0).fit(X)
+    np.testing.assert_array_equal(inside.labels_, alone.labels_)
+    assert inside.log_evidence_ == alone.log_evidence_

@@ -158,7 +158,7 @@ def block_trees(problem: Problem, order: np.ndarray, plan: Plan) -> tuple[Forest
         )
 
     jobs = range(0, n_blocks, BLOCKS_PER_JOB)
-    statuses = Parallel(n_jobs=problem.n_threads, prefer="threads")(delayed(job)(first) for first in jobs)
+    statuses = Parallel(n_jobs=problem.n_threads, require="sharedmem")(delayed(job)(first) for first in jobs)
     if any(status != OK for status in statuses):
         raise NumericalError(
             "no merge score is finite in some block of rows. Check the likelihood's numbers: they may be too extreme."

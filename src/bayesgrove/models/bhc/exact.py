@@ -155,6 +155,6 @@ def find_first_partners(scorer: Any, state: Agglomeration, n: int, n_threads: in
     n_threads = n_threads if n >= WORTH_THREADS else 1
     cuts = (n * np.sqrt(np.linspace(0.0, 1.0, 4 * n_threads + 1))).astype(int) if n_threads > 1 else [0, n]
     ranges = [(int(low), int(high)) for low, high in itertools.pairwise(cuts) if low < high]
-    Parallel(n_jobs=n_threads, prefer="threads")(delayed(first_partners)(scorer, state, *r) for r in ranges)
+    Parallel(n_jobs=n_threads, require="sharedmem")(delayed(first_partners)(scorer, state, *r) for r in ranges)
     renew_tile_keys(state)
     logging.getLogger("bayesgrove").debug("first partners of %d clusters found", n)

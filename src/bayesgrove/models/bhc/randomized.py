@@ -183,7 +183,7 @@ def reassign(problem: Problem, labels: np.ndarray, n_clusters: int) -> tuple[np.
         density = make_filter(problem.prior, rows, complete=problem.complete)
         labels = np.searchsorted(np.unique(labels), labels)
         starts = np.arange(sizes.size + 2)
-        moved = Parallel(n_jobs=problem.n_threads, prefer="threads")(
+        moved = Parallel(n_jobs=problem.n_threads, require="sharedmem")(
             delayed(assign)(
                 density, log_weight, starts, problem.values, order, first, min(first + ROWS_PER_CHUNK, n), labels
             )

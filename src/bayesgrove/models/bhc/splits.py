@@ -208,7 +208,7 @@ def group_labels(problem: Problem, groups: Groups, order: np.ndarray, sample: np
     """Group of each row of `order`; the sample's rows keep the group they have in its tree."""
     labels = np.full(order.size, NULL)
     jobs = range(0, order.size, ROWS_PER_CHUNK)
-    Parallel(n_jobs=problem.n_threads, prefer="threads")(
+    Parallel(n_jobs=problem.n_threads, require="sharedmem")(
         delayed(assign)(
             groups.filter,
             groups.log_weight,
@@ -357,7 +357,7 @@ def halve(values, order, key, low, high, leaf_size):
 def halve_sets(problem: Problem, settings: Settings, splits: SplitTree, order: np.ndarray, sets: list[OpenSet]) -> None:
     """Halve homogeneous sets, in parallel; their parts enter the split tree in the order of the sets."""
     key = np.empty(order.size)
-    parts = Parallel(n_jobs=problem.n_threads, prefer="threads")(
+    parts = Parallel(n_jobs=problem.n_threads, require="sharedmem")(
         delayed(halve)(problem.values, order, key, here.low, here.high, settings.leaf_size) for here in sets
     )
     for here, (left, right, low, high) in zip(sets, parts, strict=True):
@@ -395,6 +395,6 @@ def split_rows(problem: Problem, settings: Settings) -> tuple[np.ndarray, SplitT
 def divide_all(problem: Problem, settings: Settings, order: np.ndarray, sets: list[OpenSet]) -> list[Division | None]:
     """Divisions of several sets; threads share the sets, or the rows when there is one set only."""
     inner = problem._replace(n_threads=1) if len(sets) > 1 else problem
-    return Parallel(n_jobs=problem.n_threads if len(sets) > 1 else 1, prefer="threads")(
+    return Parallel(n_jobs=problem.n_threads if len(sets) > 1 else 1, require="sharedmem")(
         delayed(divide)(inner, settings, np.sort(order[here.low : here.high]), here.path) for here in sets
     )
