@@ -158,8 +158,6 @@ def test_duplicates_merged_first(family):
         members = set(np.flatnonzero(groups == group).tolist())
         nodes = np.flatnonzero(tree.size == len(members))
         assert any(set(tree.items_below(int(node)).tolist()) == members for node in nodes)
-    atoms = atoms_of_rows(problem.prior, problem.values, 0.0)
-    exact = agglomerate(problem.prior, atoms, 0.0, complete=True)
     first, greedy = (BHC(likelihood=family, duplicates=how).fit(values) for how in ("merge_first", "exact"))
     assert adjusted_rand_score(first.labels_, greedy.labels_) == 1.0
 
