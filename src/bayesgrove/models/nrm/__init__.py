@@ -1,0 +1,1 @@
+"""Mixtures under normalised random measures: Dirichlet process, NGGP, normalised inverse Gaussian."""

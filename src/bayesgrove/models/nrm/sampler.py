@@ -1,0 +1,296 @@
+"""`MixtureSampler`: the mixture as the engine sees it."""
+
+import dataclasses
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from bayesgrove.core.errors import InvalidSettingError, NumericalError
+from bayesgrove.core.jit import kernel
+from bayesgrove.inference.schedule import Step
+from bayesgrove.models.nrm.anchors import Options, split_merge_moves
+from bayesgrove.models.nrm.gibbs import draw_points, gibbs_points
+from bayesgrove.models.nrm.guide import Guide, weigh_guide
+from bayesgrove.models.nrm.hyper import draw_factor, free_places, scaled
+from bayesgrove.models.nrm.local import draw_local_points
+from bayesgrove.models.nrm.process import (
+    ALPHA,
+    GENERALISED_GAMMA,
+    SIGMA,
+    Process,
+    V,
+    draw_process,
+    fill_log_kappa,
+    start_numbers,
+)
+from bayesgrove.models.nrm.scorers import choose_scorer
+from bayesgrove.models.nrm.split_merge import LAWS, N_TALLIES
+from bayesgrove.models.nrm.state import (
+    State,
+    fill_alone,
+    grow,
+    log_joint_of,
+    new_state,
+    rebuild,
+    refill,
+)
+
+TALLY_NAMES = ("splits", "splits_accepted", "merges", "merges_accepted")
+
+
+@kernel
+def normal_form(labels, row_at, out):
+    """Labels of the rows in their own order, numbered by first appearance, to `out`; `labels` are in leaf order."""
+    n = labels.size
+    by_row, number = np.empty(n, np.int64), np.full(n, -1)
+    for place in range(n):
+        by_row[row_at[place]] = labels[place]
+    n_seen = 0
+    for row in range(n):
+        k = by_row[row]
+        if number[k] < 0:
+            number[k] = n_seen
+            n_seen += 1
+        out[row] = number[k]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class MixtureSampler:
+    """A mixture of one data set: see `inference.sampler.Sampler` for the methods.
+
+    Attributes
+    ----------
+    prior : NamedTuple
+        Of the likelihood, as the chain begins.
+    values : array of shape (n, d)
+        Encoded rows in the guide's order.
+    guide : Guide
+    process : Process
+    free : tuple of str
+        Names of the likelihood's numbers that are learned.
+    log_measure : float
+        From encoded densities to those of the raw data.
+    first_labels : callable
+        `first_labels(rng)` gives labels of the rows in their own order.
+    about : mapping
+        What else tells this model from others, in JSON's types.
+    """
+
+    prior: Any
+    values: np.ndarray
+    guide: Guide
+    process: Process
+    free: tuple[str, ...]
+    log_measure: float
+    first_labels: Callable[[np.random.Generator], np.ndarray]
+    about: Mapping[str, Any]
+
+    @property
+    def n_items(self) -> int:
+        """Number of rows."""
+        return int(self.values.shape[0])
+
+    @property
+    def label_type(self) -> np.dtype:
+        """The smallest type that holds every label."""
+        return np.min_scalar_type(self.n_items - 1)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Settings, and hashes of the data and of the numbers that came from them."""
+        digest = hashlib.sha256(np.ascontiguousarray(self.values).tobytes())
+        digest.update(self.guide.order.tobytes())
+        prior = hashlib.sha256()
+        for field in self.prior:
+            prior.update(np.ascontiguousarray(field, float).tobytes())
+        return {
+            **self.about,
+            "process": list(self.process),
+            "learned": list(self.free),
+            "n_rows": self.n_items,
+            "n_columns": int(self.values.shape[1]),
+            "data": digest.hexdigest()[:16],
+            "likelihood_numbers": prior.hexdigest()[:16],
+        }
+
+    def start(self, rng: np.random.Generator) -> State:
+        """The first labels, u at n, the likelihood's numbers as given."""
+        labels = np.asarray(self.first_labels(rng))[self.guide.order]
+        numbers = start_numbers(self.process, self.n_items)
+        return self._new_state(labels, numbers, np.zeros(len(self.free)))
+
+    def _new_state(self, labels: np.ndarray, numbers: np.ndarray, log_factors: np.ndarray) -> State:
+        scorer = self._scorer(log_factors)
+        state = new_state(scorer, self.values, labels, self.process.kind, numbers)
+        state.log_factors = log_factors
+        return state
+
+    def _scorer(self, log_factors: np.ndarray) -> Any:
+        prior = scaled(self.prior, self._places, log_factors)
+        return choose_scorer(prior, self.n_items, complete=self._complete)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_places", free_places(self.prior, self.free))
+        object.__setattr__(self, "_complete", not bool(np.isnan(self.values).any()))
+
+    _places: np.ndarray = dataclasses.field(init=False, repr=False)
+    _complete: bool = dataclasses.field(init=False, repr=False)
+
+    # ---- moves
+
+    def move(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
+        """One of "gibbs", "anchors", "local", "process", "likelihood"."""
+        try:
+            make = MOVES[step.move]
+        except KeyError:
+            raise InvalidSettingError(f"a move is one of {', '.join(MOVES)}, got {step.move!r}.") from None
+        return make(self, rng, state, step)
+
+    def _gibbs(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
+        """Scans over all points, or a uniform subset, in random order."""
+        n_points = min(self.n_items, int(step.options.get("n_points", self.n_items)))
+        for _ in range(step.times):
+            points = np.arange(self.n_items)
+            draw_points(rng, self.n_items, n_points, points)
+            self._move_points(rng, state, points[:n_points])
+        return {}
+
+    def _local(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
+        """Points below a node of the guide."""
+        depth, most = int(step.options.get("depth", 2)), int(step.options.get("most", 1_000))
+        guide = self.guide
+        for _ in range(step.times):
+            points = draw_local_points(rng, guide.cumulative, guide.first, guide.last, depth, most)
+            self._move_points(rng, state, points)
+        return {}
+
+    def _move_points(self, rng: np.random.Generator, state: State, points: np.ndarray) -> None:
+        done = 0
+        while True:
+            done = gibbs_points(rng, state.scorer, self.values, state.clusters, state.weights, points, done)
+            if done == points.size:
+                return
+            if done < 0:
+                raise NumericalError(
+                    f"no cluster, old or new, is possible for row {self.guide.order[points[-1 - done]]}: "
+                    "its densities are not finite. Look for extreme cells.",
+                    row=int(self.guide.order[points[-1 - done]]),
+                )
+            state.clusters = grow(state.clusters)
+
+    def _anchors(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
+        """Split-merge moves; the laws of the step take turns."""
+        if self.n_items < 2:
+            return {}
+        laws = step.options.get("laws", ("uniform", "tree"))
+        codes = np.array([LAWS[laws[k % len(laws)]] for k in range(step.times)], np.int64)
+        options = Options(p_split=float(step.options.get("p_split", 0.5)), n_scans=int(step.options.get("n_scans", 0)))
+        tallies, done = np.zeros(N_TALLIES, np.int64), 0
+        while True:
+            done = split_merge_moves(
+                rng, state.scorer, self.values, state.clusters, state.weights, self.guide, codes, options, done, tallies
+            )
+            if done == codes.size:
+                return dict(zip(TALLY_NAMES, tallies.tolist(), strict=True))
+            state.clusters = grow(state.clusters)
+
+    def _process(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
+        """u, concentration and sigma."""
+        if self.process.kind != GENERALISED_GAMMA and not self.process.free_alpha:
+            return {}
+        clusters = state.clusters
+        for _ in range(step.times):
+            draw_process(rng, self.process, state.numbers, clusters.sizes, int(clusters.count[0]), self.n_items)
+        fill_log_kappa(self.process.kind, state.numbers, state.weights.log_kappa)
+        return {}
+
+    def _likelihood(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
+        """The likelihood's learned numbers, one per time."""
+        if not self.free:
+            return {}
+        clusters = state.clusters
+        for _ in range(step.times):
+            state.log_factors = draw_factor(
+                rng, self.prior, self._places, state.log_factors, clusters.rows, int(clusters.count[0])
+            )
+        state.scorer = self._scorer(state.log_factors)
+        refill(state.scorer, clusters)
+        fill_alone(state.scorer, self.values, state.weights.alone)
+        return {}
+
+    # ---- what is stored
+
+    def refresh(self, state: State) -> None:
+        """Number the clusters by first appearance and compute everything again from the data."""
+        state.clusters.labels[:] = self.labels(state)[self.guide.order]
+        state.scorer = self._scorer(state.log_factors)
+        rebuild(state.scorer, self.values, state.clusters)
+        fill_log_kappa(self.process.kind, state.numbers, state.weights.log_kappa)
+        fill_alone(state.scorer, self.values, state.weights.alone)
+
+    def labels(self, state: State) -> np.ndarray:
+        """Labels of the rows in their own order, by first appearance."""
+        out = np.empty(self.n_items, self.label_type)
+        normal_form(state.clusters.labels, self.guide.order, out)
+        return out
+
+    def pack(self, state: State) -> dict[str, np.ndarray]:
+        """Labels and numbers."""
+        return {"labels": self.labels(state), "numbers": state.numbers.copy(), "log_factors": state.log_factors.copy()}
+
+    def unpack(self, arrays: Mapping[str, np.ndarray]) -> State:
+        """The state of labels and numbers."""
+        labels = arrays["labels"].astype(np.int64)[self.guide.order]
+        return self._new_state(labels, arrays["numbers"].copy(), arrays["log_factors"].copy())
+
+    def draw(self, state: State) -> dict[str, np.ndarray]:
+        """Labels."""
+        return {"labels": self.labels(state)}
+
+    def scalars(self, state: State) -> dict[str, float]:
+        """Log joint, number of clusters, and all numbers that change."""
+        clusters, process = state.clusters, self.process
+        n_clusters = int(clusters.count[0])
+        log_joint = log_joint_of(
+            process.kind, state.numbers, state.weights.log_kappa, clusters.sizes, clusters.log_marginal,
+            n_clusters, self.n_items,
+        )  # fmt: skip
+        found = {"log_joint": log_joint + self.log_measure, "n_clusters": float(n_clusters)}
+        if process.kind == GENERALISED_GAMMA:
+            found["log_u"] = float(state.numbers[V])
+        if process.free_alpha:
+            found["concentration"] = float(state.numbers[ALPHA])
+        if process.free_sigma:
+            found["sigma"] = float(state.numbers[SIGMA])
+        for name, value in zip(self.free, state.log_factors, strict=True):
+            found[f"log_factor_{name}"] = float(value)
+        return found
+
+
+MOVES: dict[str, Callable[[MixtureSampler, np.random.Generator, State, Step], Mapping[str, int]]] = {
+    "gibbs": MixtureSampler._gibbs,
+    "anchors": MixtureSampler._anchors,
+    "local": MixtureSampler._local,
+    "process": MixtureSampler._process,
+    "likelihood": MixtureSampler._likelihood,
+}
+
+
+def make_sampler(
+    prior: Any,
+    values: np.ndarray,
+    order_and_key: tuple[np.ndarray, np.ndarray],
+    process: Process,
+    free: tuple[str, ...],
+    log_measure: float,
+    first_labels: Callable[[np.random.Generator], np.ndarray],
+    about: Mapping[str, Any],
+) -> MixtureSampler:
+    """Put the rows in the guide's order and weigh its nodes with the numbers the chains begin with."""
+    order, key = order_and_key
+    ordered = np.ascontiguousarray(values[order])
+    log_kappa = np.empty(order.size + 2)
+    fill_log_kappa(process.kind, start_numbers(process, order.size), log_kappa)
+    guide = weigh_guide(prior, ordered, order, key, log_kappa)
+    return MixtureSampler(prior, ordered, guide, process, free, log_measure, first_labels, about)
