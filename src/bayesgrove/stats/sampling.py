@@ -1,6 +1,7 @@
 """Draws that compile inside kernels; `rng` is a numpy Generator passed in, nothing else draws numbers."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -90,3 +91,33 @@ def draw_dirichlet(rng, concentrations, out):
         total += out[index]
     for index in range(len(out)):
         out[index] /= total
+
+
+def draw_slice(
+    rng: np.random.Generator,
+    start: float,
+    log_density: Callable[[float], float],
+    *,
+    width: float,
+    limits: tuple[float, float] = (-math.inf, math.inf),
+) -> float:
+    """One step of slice sampling (Neal 2003): stepping out without a cap, then shrinking, inside limits.
+
+    Without a cap the step is reversible whatever the density; it ends because densities fall to 0.
+    """
+    level = log_density(start) - rng.standard_exponential()
+    low = start - width * rng.random()
+    high = low + width
+    while low > limits[0] and log_density(low) > level:
+        low -= width
+    while high < limits[1] and log_density(high) > level:
+        high += width
+    low, high = max(low, limits[0]), min(high, limits[1])
+    while True:
+        proposed = low + (high - low) * rng.random()
+        if log_density(proposed) >= level:
+            return proposed
+        if proposed < start:
+            low = proposed
+        else:
+            high = proposed

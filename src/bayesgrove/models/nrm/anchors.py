@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.contract import log_marginal, merge
+from bayesgrove.likelihoods.contract import log_marginal, merge, n_stats
 from bayesgrove.models.nrm.guide import tree_potentials
-from bayesgrove.models.nrm.launch import gather, launch_by_coins, launch_by_tree, new_rows, scan, side_lanes
+from bayesgrove.models.nrm.launch import gather, launch_by_coins, launch_by_tree, scan, side_lanes
 from bayesgrove.models.nrm.split_merge import (
     BALANCED,
     CLUSTER,
@@ -27,6 +27,7 @@ from bayesgrove.models.nrm.split_merge import (
     log_cut_choice,
     log_merge_choice,
 )
+from bayesgrove.stats.fastlog import stand_alone
 
 
 class Options(NamedTuple):
@@ -41,53 +42,64 @@ class Options(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Scratch of one move."""
+    """Scratch of one move; few arrays, because each costs time to compile wherever it is passed."""
 
-    members: np.ndarray
-    keys: np.ndarray
-    sides: np.ndarray
-    forced: np.ndarray
+    of_member: np.ndarray
+    """(6, n) int64: see MEMBERS and its neighbours."""
     log_d: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
+    """(n,) of the nodes of the union's tree."""
     rows: np.ndarray
+    """(4, n_stats) statistics of the two sides, a side without a point, a block."""
     sizes: np.ndarray
+    """(4,) int64."""
     anchors: np.ndarray
+    """(2,) int64: where they stand among the members."""
+
+
+MEMBERS, KEYS, SIDES, FORCED, FIRST, LAST = range(6)
+"""Rows of `Work.of_member`: places in the guide's order, keys to the next, sides, prescribed sides, spans of nodes."""
 
 
 @kernel
 def new_work(prior, n):
     """Scratch for moves of n points."""
     return Work(
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
+        np.empty((6, n), np.int64),
         np.empty(n),
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        new_rows(prior),
+        np.zeros((4, n_stats(prior))),
         np.zeros(4, np.int64),
         np.zeros(2, np.int64),
     )
 
 
 @kernel
-def log_choice_ratio(law, n, sizes, log_m, log_s):
-    """log m - log s, in terms of the sizes of the two parts."""
+def log_split_ratio(prior, log_kappa, clusters, one, two, work, parts, log_marginal_union, law, n_merged, options):
+    """log r of the split, but for the recorded scan and the choice of the anchors by the union's tree."""
+    n, part_sizes = clusters.labels.size, work.sizes
+    m = part_sizes[0] + part_sizes[1]
+    log_phis = np.empty(2)
+    for side in range(2):
+        log_phis[side] = log_kappa[part_sizes[side]] + parts[side]
+    log_phi_union = log_kappa[m] + log_marginal_union
+    log_r = log_phis[0] + log_phis[1] - log_phi_union
     if law == BALANCED:
-        m = sizes[0] + sizes[1]
-        return math.log(0.5 * (m - 1.0) * (1.0 / (n - sizes[0]) + 1.0 / (n - sizes[1])))
+        log_r += math.log(0.5 * (m - 1.0) * (1.0 / (n - part_sizes[0]) + 1.0 / (n - part_sizes[1])))
+    if law in (CLUSTER, NODE):
+        log_r += log_merge_choice(
+            prior, log_kappa, clusters, one, two, work.rows, part_sizes, log_phis, log_phi_union, options.p_split
+        )
+        log_r += math.log(n_merged) - (0.0 if n_merged == 1 else math.log(options.p_split))
     if law == CLUSTER:
-        return log_m - math.log(float(sizes[0] * sizes[1])) - log_s
-    return log_m - log_s
+        log_r -= math.log(float(part_sizes[0] * part_sizes[1]))
+    return log_r
 
 
 @kernel
-def choose_anchors(rng, law, is_split, prior, values, log_kappa, labels, work, n_members):
+def choose_anchors(rng, law, is_split, prior, values, log_kappa, labels, work, n_members, one):
     """Anchors of the laws that look at the union's tree; gives log P(node) - log(leaves below its children)."""
-    members, keys, anchors, log_d = work.members, work.keys, work.anchors, work.log_d
-    first, last = work.first, work.last
+    stand_alone()
+    members, keys, anchors, log_d = work.of_member[MEMBERS], work.of_member[KEYS], work.anchors, work.log_d
+    first, last = work.of_member[FIRST], work.of_member[LAST]
     tree_potentials(prior, values, members[:n_members], keys, log_kappa, log_d, first, last)
     if law == NODE or is_split:
         gap = draw_cut(rng, log_d, n_members)
@@ -96,122 +108,123 @@ def choose_anchors(rng, law, is_split, prior, values, log_kappa, labels, work, n
             return 0.0
         anchors[0] += rng.integers(0, gap + 1 - first[gap])
         anchors[1] += rng.integers(0, last[gap] - gap)
-    return log_cut_choice(log_d, first, last, keys, n_members, min(anchors[0], anchors[1]), max(anchors[0], anchors[1]))
-
-
-@kernel
-def draw_anchor_of_each(rng, labels, members, n_members, one, size_one, anchors):
-    """A member drawn uniformly from each of the two clusters of a union."""
-    wanted = np.empty(2, np.int64)
-    wanted[0] = rng.integers(0, size_one)
-    wanted[1] = rng.integers(0, n_members - size_one)
-    for at in range(n_members):
-        side = 0 if labels[members[at]] == one else 1
-        if wanted[side] == 0:
-            anchors[side] = at
-        wanted[side] -= 1
-
-
-@kernel
-def launch_and_scan(rng, scorer, values, log_kappa, law, labels, work, n_members, is_split, options, least):
-    """Launch, restricted scans, recorded scan; gives its log probability."""
-    members, keys, sides, forced = work.members, work.keys, work.sides, work.forced
-    rows, sizes, anchors = work.rows, work.sizes, work.anchors
-    prior, n_scans = scorer.prior, options.n_scans
-    if law == COINS:
-        n_scans = options.n_coin_scans
-        launch_by_coins(rng, prior, values, members, n_members, anchors, sides, rows, sizes)
     else:
-        launch_by_tree(rng, prior, values, log_kappa, members, keys, n_members, anchors, sides, rows, sizes)
+        draw_anchor_of_each(rng, labels, members, n_members, one, anchors)
+    low, high = min(anchors[0], anchors[1]), max(anchors[0], anchors[1])
+    return log_cut_choice(log_d, first, last, keys, n_members, low, high)
+
+
+@kernel
+def draw_anchor_of_each(rng, labels, members, n_members, one, anchors):
+    """A member drawn uniformly from each of the two clusters of a union."""
+    size_one = 0
+    for at in range(n_members):
+        size_one += labels[members[at]] == one
+    wanted_one, wanted_two = rng.integers(0, size_one), rng.integers(0, n_members - size_one)
+    for at in range(n_members):
+        if labels[members[at]] == one:
+            if wanted_one == 0:
+                anchors[0] = at
+            wanted_one -= 1
+        else:
+            if wanted_two == 0:
+                anchors[1] = at
+            wanted_two -= 1
+
+
+@kernel
+def find_pair(members, n_members, i, j, anchors):
+    """Where the two anchors stand among the members."""
+    anchors[0] = find_member(members, n_members, i)
+    anchors[1] = find_member(members, n_members, j)
+
+
+@kernel
+def launch_and_scan(rng, scorer, values, log_kappa, law, labels, work, n_members, options, is_split, least):
+    """Launch, restricted scans, recorded scan (forced in a merge); gives its log probability."""
+    stand_alone()
+    members, keys = work.of_member[MEMBERS], work.of_member[KEYS]
+    sides, forced = work.of_member[SIDES], work.of_member[FORCED]
+    rows, sizes, anchors = work.rows, work.sizes, work.anchors
+    n_scans = options.n_coin_scans if law == COINS else options.n_scans
+    if law == COINS:
+        launch_by_coins(rng, scorer.prior, values, members, n_members, anchors, sides, rows, sizes)
+    else:
+        launch_by_tree(rng, scorer.prior, values, log_kappa, members, keys, n_members, anchors, sides, rows, sizes)
     lanes = side_lanes(scorer, rows)
     for at in range(n_members):
         forced[at] = -1
-    for _ in range(n_scans):
-        scan(
-            rng, scorer, values, log_kappa, members, n_members, anchors, sides, rows, sizes, lanes, forced, -np.inf
+    log_q = 0.0
+    for s in range(n_scans + 1):
+        is_recorded = s == n_scans
+        if is_recorded and not is_split:
+            first_cluster = labels[members[anchors[0]]]
+            for at in range(n_members):
+                forced[at] = 0 if labels[members[at]] == first_cluster else 1
+        log_q = scan(
+            rng, scorer, values, log_kappa, members, n_members, anchors, sides, rows, sizes, lanes, forced,
+            least if is_recorded else -np.inf,
         )  # fmt: skip
-    if not is_split:
-        first_cluster = labels[members[anchors[0]]]
-        for at in range(n_members):
-            forced[at] = 0 if labels[members[at]] == first_cluster else 1
-    return scan(
-        rng, scorer, values, log_kappa, members, n_members, anchors, sides, rows, sizes, lanes, forced, least
-    )  # fmt: skip
+    return log_q
 
 
 @kernel
-def try_split(rng, scorer, values, clusters, log_kappa, guide, law, options, work, one, i, j, log_t):
-    """Propose to split a cluster; gives whether it was done."""
-    labels, count, sizes, _, _, log_marginals = clusters
-    prior, n_clusters, n_members = scorer.prior, count[0], sizes[one]
-    gather(labels, guide.key, one, one, work.members, work.keys)
-    log_s, log_m = 0.0, 0.0
-    if law == CLUSTER or law == NODE:
-        log_s = choose_anchors(rng, law, True, prior, values, log_kappa, labels, work, n_members)
-        log_s += -math.log(n_clusters) + (0.0 if n_clusters == 1 else math.log(options.p_split))
-    else:
-        work.anchors[0] = find_member(work.members, n_members, i)
-        work.anchors[1] = find_member(work.members, n_members, j)
-    log_q = launch_and_scan(rng, scorer, values, log_kappa, law, labels, work, n_members, True, options, -np.inf)
-    log_phi_union = log_kappa[n_members] + log_marginals[one]
-    parts, log_phis = np.empty(2), np.empty(2)
-    for side in range(2):
-        parts[side] = log_marginal(prior, work.rows[side])
-        log_phis[side] = log_kappa[work.sizes[side]] + parts[side]
-    if law == CLUSTER or law == NODE:
-        log_m = log_merge_choice(
-            prior, log_kappa, clusters, one, one, work.rows, work.sizes, log_phis, log_phi_union, options.p_split
-        )
-    log_r = log_phis[0] + log_phis[1] - log_phi_union - log_q
-    log_r += log_choice_ratio(law, labels.size, work.sizes, log_m, log_s)
-    if not log_t < log_r:
-        return False
-    accept_split(scorer, clusters, work.members, n_members, work.sides, work.rows, work.sizes, parts, one)
-    return True
-
-
-@kernel
-def try_merge(rng, scorer, values, clusters, log_kappa, guide, law, options, work, one, two, i, j, log_t):
-    """Propose to merge two clusters; gives whether it was done."""
-    labels, count, sizes, rows, _, log_marginals = clusters
-    prior, n_merged, n_members = scorer.prior, count[0] - 1, sizes[one] + sizes[two]
-    by_cluster = law == CLUSTER or law == NODE
-    union, log_phis, part_rows = np.empty(rows.shape[1]), np.empty(2), np.empty((2, rows.shape[1]))
-    part_sizes = np.empty(2, np.int64)
+def take_parts(rows, sizes, log_marginals, one, two, work, parts):
+    """Statistics, sizes and log marginals of two clusters as the two sides of a move."""
     for side in range(2):
         k = one if side == 0 else two
-        part_sizes[side], log_phis[side] = sizes[k], log_kappa[sizes[k]] + log_marginals[k]
+        work.sizes[side], parts[side] = sizes[k], log_marginals[k]
         for s in range(rows.shape[1]):
-            part_rows[side, s] = rows[k, s]
-    merge(prior, union, part_rows[0], part_rows[1])
-    log_marginal_union = log_marginal(prior, union)
-    log_phi_union = log_kappa[n_members] + log_marginal_union
-    log_s, log_m = 0.0, 0.0
-    if by_cluster:
-        log_s = -math.log(n_merged) + (0.0 if n_merged == 1 else math.log(options.p_split))
-        log_m = log_merge_choice(
-            prior, log_kappa, clusters, one, two, part_rows, part_sizes, log_phis, log_phi_union, options.p_split
+            work.rows[side, s] = rows[k, s]
+
+
+@kernel
+def one_move(rng, scorer, values, clusters, log_kappa, guide_key, law, options, work, one, two, i, j):
+    """Propose to split a cluster (one == two) or to merge two; gives whether it was done.
+
+    The ratio is that of the split in either case. What a merge knows from the beginning, its parts, is computed
+    first, so that most merges end before a member is read.
+    """
+    labels, count, sizes, rows, _, log_marginals = clusters
+    prior, is_split = scorer.prior, one == two
+    by_cluster = law in (CLUSTER, NODE)
+    n_members = sizes[one] if is_split else sizes[one] + sizes[two]
+    n_merged = count[0] if is_split else count[0] - 1
+    log_t, parts, union = -rng.standard_exponential(), np.empty(2), np.empty(rows.shape[1])
+    log_marginal_union, log_ratio = log_marginals[one], 0.0
+    if not is_split:
+        take_parts(rows, sizes, log_marginals, one, two, work, parts)
+        merge(prior, union, work.rows[0], work.rows[1])
+        log_marginal_union = log_marginal(prior, union)
+        log_ratio = log_split_ratio(
+            prior, log_kappa, clusters, one, two, work, parts, log_marginal_union, law, n_merged, options
         )
-    log_r = log_phi_union - log_phis[0] - log_phis[1]
-    log_r -= log_choice_ratio(law, labels.size, part_sizes, log_m, log_s)
-    if log_r < log_t:
-        return False  # all that is still to come can only lower it
-    gather(labels, guide.key, one, two, work.members, work.keys)
+        if -log_ratio < log_t:
+            return False  # all that is still to come can only lower it
+    members = work.of_member[MEMBERS]
+    gather(labels, guide_key, one, two, members, work.of_member[KEYS])
+    log_cut = 0.0
     if by_cluster:
-        if law == CLUSTER:
-            draw_anchor_of_each(rng, labels, work.members, n_members, one, sizes[one], work.anchors)
-        log_r += choose_anchors(rng, law, False, prior, values, log_kappa, labels, work, n_members)
-        if labels[work.members[work.anchors[0]]] == labels[work.members[work.anchors[1]]]:
+        log_cut = choose_anchors(rng, law, is_split, prior, values, log_kappa, labels, work, n_members, one)
+        if not is_split and labels[members[work.anchors[0]]] == labels[members[work.anchors[1]]]:
             return False
     else:
-        work.anchors[0] = find_member(work.members, n_members, i)
-        work.anchors[1] = find_member(work.members, n_members, j)
-    log_r += launch_and_scan(
-        rng, scorer, values, log_kappa, law, labels, work, n_members, False, options, log_t - log_r
-    )
-    if not log_t < log_r:
+        find_pair(members, n_members, i, j, work.anchors)
+    least = -np.inf if is_split else log_t + log_ratio - log_cut
+    log_q = launch_and_scan(rng, scorer, values, log_kappa, law, labels, work, n_members, options, is_split, least)
+    if is_split:
+        for side in range(2):
+            parts[side] = log_marginal(prior, work.rows[side])
+        log_ratio = log_split_ratio(
+            prior, log_kappa, clusters, one, two, work, parts, log_marginal_union, law, n_merged, options
+        )
+    log_r = log_ratio - log_cut - log_q
+    if not log_t < (log_r if is_split else -log_r):
         return False
-    accept_merge(scorer, clusters, work.members, n_members, union, log_marginal_union, one, two)
+    if is_split:
+        accept_split(scorer, clusters, members, n_members, work.of_member[SIDES], work.rows, work.sizes, parts, one)
+    else:
+        accept_merge(scorer, clusters, members, n_members, union, log_marginal_union, one, two)
     return True
 
 
@@ -225,23 +238,18 @@ def split_merge_moves(rng, scorer, values, clusters, weights, guide, laws, optio
         if count[0] + 1 >= sizes.size:
             return at
         law = laws[at]
-        log_t = -rng.standard_exponential()
         i, j = -1, -1
-        if law == CLUSTER or law == NODE:
+        if law in (CLUSTER, NODE):
             one, two = choose_clusters(rng, prior, log_kappa, clusters, options.p_split)
         else:
-            i, j = draw_pair(rng, law, labels, sizes, guide)
+            i, j = draw_pair(rng, law, labels, sizes, guide.cumulative, guide.first, guide.last)
             if i < 0:
                 continue
             one, two = labels[i], labels[j]
-        if one != two:
-            tallies[MERGES] += 1
-            tallies[MERGES_ACCEPTED] += try_merge(
-                rng, scorer, values, clusters, log_kappa, guide, law, options, work, one, two, i, j, log_t
-            )
-        elif sizes[one] > 1:
-            tallies[SPLITS] += 1
-            tallies[SPLITS_ACCEPTED] += try_split(
-                rng, scorer, values, clusters, log_kappa, guide, law, options, work, one, i, j, log_t
-            )
+        if one == two and sizes[one] == 1:
+            continue
+        done = one_move(rng, scorer, values, clusters, log_kappa, guide.key, law, options, work, one, two, i, j)
+        tallies[SPLITS if one == two else MERGES] += 1
+        if done:
+            tallies[SPLITS_ACCEPTED if one == two else MERGES_ACCEPTED] += 1
     return laws.size

@@ -1,4 +1,4 @@
-"""Collapsed Gibbs sampling: each point in turn leaves its cluster and joins one, or a new one, by the exact conditional.
+"""Collapsed Gibbs sampling: each point in turn leaves its cluster and joins one, or a new one, by its conditional.
 
 Weights: existing cluster kappa(m + 1) / kappa(m) p(x | X_c), new cluster kappa(1) p(x), m the size without the point.
 """
@@ -113,11 +113,3 @@ def gibbs_points(rng, scorer, values, clusters, weights, points, first):
     for k in range(count[0]):
         log_marginals[k] = log_marginal(prior, rows[k])
     return points.size
-
-
-@kernel
-def draw_points(rng, n_items, n_points, out):
-    """The first `n_points` of a random order of all items to `out`, whose contents are items in any order."""
-    for at in range(n_points):
-        other = at + rng.integers(0, n_items - at)
-        out[at], out[other] = out[other], out[at]

@@ -1,9 +1,9 @@
 """The guide tree: a binary tree over all points that knows nothing of the partition and so may steer its moves.
 
 Leaves are put in the tree's order. Gap t lies between the leaves at t and t + 1 and stands for their lowest common
-ancestor: a binary tree of n leaves has n - 1 inner nodes and n - 1 gaps, one each. `key[t]` is larger for a node than for
-all below it, so the node of gap t reaches left and right as far as keys stay below its own, and a subset of the leaves
-has the tree of the largest keys between its neighbours.
+ancestor: a binary tree of n leaves has n - 1 inner nodes and n - 1 gaps, one each. `key[t]` is larger for a node than
+for all below it, so the node of gap t reaches left and right as far as keys stay below its own, and a subset of the
+leaves has the tree of the largest keys between its neighbours.
 """
 
 import math
@@ -14,6 +14,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import add, log_marginal, merge, n_stats
+from bayesgrove.stats.fastlog import stand_alone
 from bayesgrove.stats.special import log_add
 
 WARD_ROWS = 2_000
@@ -180,6 +181,7 @@ def tree_potentials(prior, values, members, key, log_kappa, log_d, first, last):
     d(l, r) = T(l) T(r) / phi(l u r) and T = phi + T(l) T(r), T(leaf) = phi(leaf). One pass from left to right: a stack
     holds the finished subtrees to the left, which the next larger key joins. Gives log T of the root.
     """
+    stand_alone()
     n, width = members.size, n_stats(prior)
     room = 64
     rows, log_t, start = np.zeros((room, width)), np.empty(room), np.empty(room, np.int64)

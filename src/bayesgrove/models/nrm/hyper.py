@@ -5,13 +5,13 @@ family's bounds. Statistics do not depend on these numbers, so a density costs o
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import hyper, log_marginal, with_hyper
+from bayesgrove.stats.sampling import draw_slice
 
 PRIOR_SD = 2.0
 SLICE_WIDTH = 0.5
@@ -46,28 +46,6 @@ def scaled(prior: Any, places: np.ndarray, log_factors: np.ndarray) -> Any:
     return with_hyper(prior, factors)
 
 
-def draw_slice(
-    rng: np.random.Generator, start: float, log_density: Callable[[float], float], limits: tuple[float, float]
-) -> float:
-    """One step of slice sampling with stepping out, inside limits."""
-    level = log_density(start) - rng.standard_exponential()
-    low = start - SLICE_WIDTH * rng.random()
-    high = low + SLICE_WIDTH
-    while low > limits[0] and log_density(low) > level:
-        low -= SLICE_WIDTH
-    while high < limits[1] and log_density(high) > level:
-        high += SLICE_WIDTH
-    low, high = max(low, limits[0]), min(high, limits[1])
-    while True:
-        proposed = low + (high - low) * rng.random()
-        if log_density(proposed) >= level:
-            return proposed
-        if proposed < start:
-            low = proposed
-        else:
-            high = proposed
-
-
 def draw_factor(
     rng: np.random.Generator, prior: Any, places: np.ndarray, log_factors: np.ndarray, rows: np.ndarray, n_clusters: int
 ) -> np.ndarray:
@@ -80,6 +58,7 @@ def draw_factor(
         log_prior = -0.5 * (value / PRIOR_SD) ** 2
         return log_prior + float(total_log_marginal(scaled(prior, places, moved), rows, n_clusters))
 
-    value = draw_slice(rng, float(log_factors[which]), log_density, log_limits(prior)[places[which]])
+    limits = log_limits(prior)[places[which]]
+    value = draw_slice(rng, float(log_factors[which]), log_density, width=SLICE_WIDTH, limits=limits)
     moved[which] = value
     return moved

@@ -11,8 +11,9 @@ import math
 import numpy as np
 
 from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.contract import add, log_marginal, merge, n_stats, remove
+from bayesgrove.likelihoods.contract import add, log_marginal, merge, remove
 from bayesgrove.models.nrm.lanes import LANES, fill_lane, n_fields, score_lanes
+from bayesgrove.stats.fastlog import stand_alone
 from bayesgrove.stats.special import log_add
 
 REDUCED, BLOCK = 2, 3
@@ -44,7 +45,7 @@ def clear_side(rows, sizes, side):
 
 
 @kernel
-def put_block(prior, values, members, start, stop, side, row):
+def put_block(prior, values, members, start, stop, row):
     """Add members start .. stop - 1 to a row of statistics."""
     for at in range(start, stop):
         add(prior, row, values[members[at]])
@@ -69,6 +70,7 @@ def place_block(rng, prior, log_kappa, rows, sizes, size):
 @kernel
 def launch_by_tree(rng, prior, values, log_kappa, members, keys, n_members, anchors, sides, rows, sizes):
     """Cut the guide at the anchors' common ancestor, then place each sibling block on the way up."""
+    stand_alone()
     left, right = min(anchors[0], anchors[1]), max(anchors[0], anchors[1])
     cut = left
     for gap in range(left, right):
@@ -82,8 +84,8 @@ def launch_by_tree(rng, prior, values, log_kappa, members, keys, n_members, anch
     left_side = 0 if anchors[0] < anchors[1] else 1
     for side in range(2):
         clear_side(rows, sizes, side)
-    put_block(prior, values, members, low, cut + 1, left_side, rows[left_side])
-    put_block(prior, values, members, cut + 1, high + 1, 1 - left_side, rows[1 - left_side])
+    put_block(prior, values, members, low, cut + 1, rows[left_side])
+    put_block(prior, values, members, cut + 1, high + 1, rows[1 - left_side])
     sizes[left_side], sizes[1 - left_side] = cut + 1 - low, high - cut
     for at in range(low, high + 1):
         sides[at] = left_side if at <= cut else 1 - left_side
@@ -100,7 +102,7 @@ def launch_by_tree(rng, prior, values, log_kappa, members, keys, n_members, anch
                 stop += 1
             high = stop - 1
         clear_side(rows, sizes, BLOCK)
-        put_block(prior, values, members, start, stop, BLOCK, rows[BLOCK])
+        put_block(prior, values, members, start, stop, rows[BLOCK])
         side = place_block(rng, prior, log_kappa, rows, sizes, stop - start)
         for at in range(start, stop):
             sides[at] = side
@@ -109,6 +111,7 @@ def launch_by_tree(rng, prior, values, log_kappa, members, keys, n_members, anch
 @kernel
 def launch_by_coins(rng, prior, values, members, n_members, anchors, sides, rows, sizes):
     """Jain and Neal's launch: a fair coin for each member but the anchors."""
+    stand_alone()
     for side in range(2):
         clear_side(rows, sizes, side)
     for at in range(n_members):
@@ -138,6 +141,7 @@ def scan(rng, scorer, values, log_kappa, members, n_members, anchors, sides, row
     `forced[at]` is 0 or 1 where the outcome is prescribed (a merge undone), -1 where it is drawn. Once the log
     probability falls below `least` the move is lost and -inf is given.
     """
+    stand_alone()
     prior, log_q = scorer.prior, 0.0
     out = np.empty((2, LANES))
     for at in range(n_members):
@@ -171,9 +175,3 @@ def scan(rng, scorer, values, log_kappa, members, n_members, anchors, sides, row
             add(prior, rows[other], x)
             fill_lane(scorer, rows[other], lanes, other)
     return log_q
-
-
-@kernel
-def new_rows(prior):
-    """Statistics of the two sides, a side without a point, a block."""
-    return np.zeros((4, n_stats(prior)))

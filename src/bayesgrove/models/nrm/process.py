@@ -16,9 +16,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
 from bayesgrove.core.jit import kernel
-from bayesgrove.stats.sampling import draw_log_gamma
+from bayesgrove.stats.sampling import draw_slice
 from bayesgrove.stats.special import log_add
 
 DIRICHLET, GENERALISED_GAMMA = 0, 1
@@ -77,90 +78,59 @@ def log_constant(kind, numbers, n_items):
     return (n_items - 1.0) * v - alpha * math.expm1(sigma * softplus(v)) - math.lgamma(n_items)
 
 
-@kernel
-def log_density_v(v, n_items, n_clusters, alpha, sigma):
+# A few numbers per sweep: plain Python is as fast as the way into a kernel.
+
+
+def log_density_v(v: float, n_items: int, n_clusters: int, alpha: float, sigma: float) -> float:
     """Log density of v = log u given the partition, up to a constant; the Jacobian u is in it. Strictly concave."""
-    plus = softplus(v)
+    plus = max(v, 0.0) + math.log1p(math.exp(-abs(v)))
     return n_items * v - (n_items - n_clusters * sigma) * plus - alpha * math.exp(sigma * plus)
 
 
-@kernel
-def draw_v(rng, v, n_items, n_clusters, alpha, sigma):
+def draw_v(rng: np.random.Generator, v: float, n_items: int, n_clusters: int, alpha: float, sigma: float) -> float:
     """One slice-sampling step; stepping out needs no cap because the density is log concave."""
-    level = log_density_v(v, n_items, n_clusters, alpha, sigma) - rng.standard_exponential()
-    low = v - SLICE_WIDTH_V * rng.random()
-    high = low + SLICE_WIDTH_V
-    while log_density_v(low, n_items, n_clusters, alpha, sigma) > level:
-        low -= SLICE_WIDTH_V
-    while log_density_v(high, n_items, n_clusters, alpha, sigma) > level:
-        high += SLICE_WIDTH_V
-    while True:
-        proposed = low + (high - low) * rng.random()
-        if log_density_v(proposed, n_items, n_clusters, alpha, sigma) >= level:
-            return proposed
-        if proposed < v:
-            low = proposed
-        else:
-            high = proposed
+    return draw_slice(rng, v, lambda at: log_density_v(at, n_items, n_clusters, alpha, sigma), width=SLICE_WIDTH_V)
 
 
-@kernel
-def log_density_sigma(sigma, plus, alpha, a, b, sizes, n_clusters):
+def log_density_sigma(sigma: float, plus: float, alpha: float, process: Process, sizes: np.ndarray) -> float:
     """Log density of sigma given all else, up to a constant; -inf outside (0, 1)."""
     if not 0.0 < sigma < 1.0:
-        return -np.inf
-    total = (a + n_clusters - 1.0) * math.log(sigma) + (b - 1.0) * math.log1p(-sigma)
+        return -math.inf
+    n_clusters = sizes.size
+    total = (process.sigma_a + n_clusters - 1.0) * math.log(sigma) + (process.sigma_b - 1.0) * math.log1p(-sigma)
     total += n_clusters * (sigma * plus - math.lgamma(1.0 - sigma)) - alpha * math.exp(sigma * plus)
-    for k in range(n_clusters):
-        total += math.lgamma(sizes[k] - sigma)
-    return total
+    return total + float(gammaln(sizes - sigma).sum())
 
 
-@kernel
-def draw_sigma(rng, sigma, plus, alpha, a, b, sizes, n_clusters):
-    """One slice-sampling step on (0, 1)."""
-    level = log_density_sigma(sigma, plus, alpha, a, b, sizes, n_clusters) - rng.standard_exponential()
-    low = sigma - SLICE_WIDTH_SIGMA * rng.random()
-    high = low + SLICE_WIDTH_SIGMA
-    while log_density_sigma(low, plus, alpha, a, b, sizes, n_clusters) > level:
-        low -= SLICE_WIDTH_SIGMA
-    while log_density_sigma(high, plus, alpha, a, b, sizes, n_clusters) > level:
-        high += SLICE_WIDTH_SIGMA
-    low, high = max(low, 0.0), min(high, 1.0)
-    while True:
-        proposed = low + (high - low) * rng.random()
-        if log_density_sigma(proposed, plus, alpha, a, b, sizes, n_clusters) >= level:
-            return proposed
-        if proposed < sigma:
-            low = proposed
-        else:
-            high = proposed
-
-
-@kernel
-def draw_alpha_dirichlet(rng, alpha, n_items, n_clusters, shape, rate):
+def draw_alpha_dirichlet(
+    rng: np.random.Generator, alpha: float, n_items: int, n_clusters: int, process: Process
+) -> float:
     """Escobar and West's step: w ~ Beta(alpha, n), then alpha ~ Gamma(shape + K, rate - log w)."""
-    log_first, log_second = draw_log_gamma(rng, alpha), draw_log_gamma(rng, float(n_items))
-    log_w = log_first - log_add(log_first, log_second)
-    return rng.gamma(shape + n_clusters, 1.0) / (rate - log_w)
+    log_tail = -rng.standard_exponential() / alpha  # Gamma(a) = Gamma(a + 1) U^(1/a), for alphas whose draws underflow
+    log_first = math.log(rng.standard_gamma(alpha + 1.0)) + log_tail
+    log_w = log_first - float(np.logaddexp(log_first, math.log(rng.standard_gamma(n_items))))
+    return rng.gamma(process.alpha_shape + n_clusters) / (process.alpha_rate - log_w)
 
 
-@kernel
-def draw_process(rng, process, numbers, sizes, n_clusters, n_items):
-    """Update v, then alpha, then sigma, those that are free, in place."""
-    kind, free_alpha, free_sigma = process.kind, process.free_alpha, process.free_sigma
-    if kind == DIRICHLET:
-        if free_alpha:
-            numbers[ALPHA] = draw_alpha_dirichlet(
-                rng, numbers[ALPHA], n_items, n_clusters, process.alpha_shape, process.alpha_rate
-            )
+def draw_process(
+    rng: np.random.Generator, process: Process, numbers: np.ndarray, sizes: np.ndarray, n_items: int
+) -> None:
+    """Update v, then alpha, then sigma, those that are free, in place; `sizes` are those of the clusters."""
+    v, alpha, sigma = (float(number) for number in numbers)
+    if process.kind == DIRICHLET:
+        if process.free_alpha:
+            numbers[ALPHA] = draw_alpha_dirichlet(rng, alpha, n_items, sizes.size, process)
         return
-    numbers[V] = draw_v(rng, numbers[V], n_items, n_clusters, numbers[ALPHA], numbers[SIGMA])
-    plus = softplus(numbers[V])
-    if free_alpha:
-        rate = process.alpha_rate + math.expm1(numbers[SIGMA] * plus)
-        numbers[ALPHA] = rng.gamma(process.alpha_shape + n_clusters, 1.0) / rate
-    if free_sigma:
-        numbers[SIGMA] = draw_sigma(
-            rng, numbers[SIGMA], plus, numbers[ALPHA], process.sigma_a, process.sigma_b, sizes, n_clusters
+    v = draw_v(rng, v, n_items, sizes.size, alpha, sigma)
+    plus = max(v, 0.0) + math.log1p(math.exp(-abs(v)))
+    if process.free_alpha:
+        alpha = rng.gamma(process.alpha_shape + sizes.size) / (process.alpha_rate + math.expm1(sigma * plus))
+    if process.free_sigma:
+        sigma = draw_slice(
+            rng,
+            sigma,
+            lambda at: log_density_sigma(at, plus, alpha, process, sizes),
+            width=SLICE_WIDTH_SIGMA,
+            limits=(0.0, 1.0),
         )
+    numbers[V], numbers[ALPHA], numbers[SIGMA] = v, alpha, sigma

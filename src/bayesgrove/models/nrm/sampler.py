@@ -11,7 +11,7 @@ from bayesgrove.core.errors import InvalidSettingError, NumericalError
 from bayesgrove.core.jit import kernel
 from bayesgrove.inference.schedule import Step
 from bayesgrove.models.nrm.anchors import Options, split_merge_moves
-from bayesgrove.models.nrm.gibbs import draw_points, gibbs_points
+from bayesgrove.models.nrm.gibbs import gibbs_points
 from bayesgrove.models.nrm.guide import Guide, weigh_guide
 from bayesgrove.models.nrm.hyper import draw_factor, free_places, scaled
 from bayesgrove.models.nrm.local import draw_local_points
@@ -151,18 +151,16 @@ class MixtureSampler:
         """Scans over all points, or a uniform subset, in random order."""
         n_points = min(self.n_items, int(step.options.get("n_points", self.n_items)))
         for _ in range(step.times):
-            points = np.arange(self.n_items)
-            draw_points(rng, self.n_items, n_points, points)
-            self._move_points(rng, state, points[:n_points])
+            is_whole = n_points == self.n_items
+            points = rng.permutation(n_points) if is_whole else rng.choice(self.n_items, n_points, replace=False)
+            self._move_points(rng, state, points)
         return {}
 
     def _local(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
         """Points below a node of the guide."""
         depth, most = int(step.options.get("depth", 2)), int(step.options.get("most", 1_000))
-        guide = self.guide
         for _ in range(step.times):
-            points = draw_local_points(rng, guide.cumulative, guide.first, guide.last, depth, most)
-            self._move_points(rng, state, points)
+            self._move_points(rng, state, draw_local_points(rng, self.guide, depth, most))
         return {}
 
     def _move_points(self, rng: np.random.Generator, state: State, points: np.ndarray) -> None:
@@ -201,7 +199,7 @@ class MixtureSampler:
             return {}
         clusters = state.clusters
         for _ in range(step.times):
-            draw_process(rng, self.process, state.numbers, clusters.sizes, int(clusters.count[0]), self.n_items)
+            draw_process(rng, self.process, state.numbers, clusters.sizes[: clusters.count[0]], self.n_items)
         fill_log_kappa(self.process.kind, state.numbers, state.weights.log_kappa)
         return {}
 

@@ -6,8 +6,8 @@ log r = log phi(A) + log phi(B) - log phi(U) + log m - log s - log q,
 
 q the probability of the recorded scan, s and m those of choosing this split of U and this merge of A and B; the merge
 has -log r with its own launch and the scan forced to the present labels. Launches cancel (section 6 of the
-specification) because they are drawn alike in both directions. A uniform number is drawn first: since log q <= 0 a merge
-is refused as soon as log r cannot reach its log any more, usually before a member is read.
+specification) because they are drawn alike in both directions. A uniform number is drawn first: since log q <= 0 a
+merge is refused as soon as log r cannot reach its log any more, usually before a member is read.
 
     law         anchors                                                             log m - log s
     UNIFORM     all pairs alike                                                     0
@@ -27,6 +27,7 @@ from bayesgrove.likelihoods.contract import log_marginal, merge
 from bayesgrove.models.nrm.gibbs import draw_from_logs, drop_cluster
 from bayesgrove.models.nrm.guide import cut_weight, draw_gap
 from bayesgrove.models.nrm.lanes import fill_lane
+from bayesgrove.stats.fastlog import stand_alone
 from bayesgrove.stats.special import log_add
 
 UNIFORM, TREE, BALANCED, CLUSTER, NODE, COINS = range(6)
@@ -48,13 +49,12 @@ def draw_member(rng, labels, cluster, n_candidates, but, inside):
 
 
 @kernel
-def draw_pair(rng, law, labels, sizes, guide):
+def draw_pair(rng, law, labels, sizes, cumulative, first, last):
     """Two anchors by a law that needs no tree of the clusters; (-1, -1) where the law finds no pair."""
     n = labels.size
     if law == TREE:
-        gap = draw_gap(rng, guide.cumulative, 0, n - 1)
-        first, last = guide.first[gap], guide.last[gap]
-        return first + rng.integers(0, gap + 1 - first), gap + 1 + rng.integers(0, last - gap)
+        gap = draw_gap(rng, cumulative, 0, n - 1)
+        return first[gap] + rng.integers(0, gap + 1 - first[gap]), gap + 1 + rng.integers(0, last[gap] - gap)
     i = rng.integers(0, n)
     if law == BALANCED:
         own = labels[i]
@@ -94,6 +94,7 @@ def log_merge_choice(prior, log_kappa, clusters, one, two, rows, part_sizes, log
 
     `one` and `two` are the present numbers of the clusters the move touches (equal in a split), left out of the rest.
     """
+    stand_alone()
     _, count, sizes, all_rows, _, log_marginals = clusters
     n_rest = count[0] - (1 if one == two else 2)
     together = log_phi_union - log_phis[0] - log_phis[1]
@@ -151,6 +152,7 @@ def find_member(members, n_members, place):
 @kernel
 def choose_clusters(rng, prior, log_kappa, clusters, p_split):
     """A cluster, and itself (a split) or a partner by 1 / d0 (a merge)."""
+    stand_alone()
     _, count, sizes, rows, _, log_marginals = clusters
     one = rng.integers(0, count[0])
     if count[0] == 1 or rng.random() < p_split:
