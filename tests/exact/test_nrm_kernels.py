@@ -5,13 +5,11 @@ Acceptance 5 of the specification. The moves are the reference twins; the compil
 
 import itertools
 import math
-from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from reference import nrm, nrm_trees
+from reference import nrm
 from reference.enumerate_moves import (
     balance_gap,
     collapsed,
@@ -22,11 +20,6 @@ from reference.enumerate_moves import (
     transition_matrix,
 )
 from reference.nrm_anchors import (
-    ancestor_law,
-    balanced_law,
-    cluster_law,
-    near_even_law,
-    tree_law,
     uniform_law,
 )
 from reference.nrm_moves import (
@@ -43,91 +36,28 @@ from reference.nrm_moves import (
     random_gibbs_scan,
     scaled_rule,
     tree_launch,
-    v1,
 )
 from reference.nrm_other_moves import l2, l3, propose_v2, sample_sub, v2
+from reference.nrm_settings import (
+    LAWS,
+    PROCESSES,
+    Setting,
+    anchored_matrix,
+    jain_neal_matrix,
+    launch_on,
+    law_named,
+    matrix_of,
+    setting,
+    v1_matrix,
+)
 
 pytestmark = pytest.mark.exact
-
-AMBIGUOUS = [-1.5, -0.6, 0.2, 1.1, 2.4]
-PLANE = [(-1.5, -1), (-1, -0.4), (0, 0.3), (1.2, 1), (1.9, 0.4)]
-WRONG_GUIDE = "((0,4),((1,3),2))"
-LAWS = ("uniform", "tree", "near even", "ancestor", "balanced", "cluster .5", "cluster .3", "cluster scaled")
-PROCESSES = ("dp", "nggp")
-
-
-class Setting(NamedTuple):
-    """Potentials, exact law and guide of one small data set."""
-
-    log_phi: nrm.LogPhi
-    states: list
-    law: np.ndarray
-    guide: nrm_trees.Tree
-
-    @property
-    def pos(self):
-        return nrm_trees.leaf_order(self.guide).pos
-
-    def tree_of(self, union, choose):
-        return nrm_trees.restrict(self.guide, union)
-
-    def greedy_of(self, union, choose):
-        return nrm_trees.greedy_bhc(union, self.log_phi)[0]
-
-
-@cache
-def setting(kind, guide="greedy", data="ambiguous"):
-    """The specification's data under DP(1) or NGGP(1, 1/2) at u = 2, in the plane NGGP(1/2, 1/2) at u = 0.3."""
-    rows, prior_variance = {"ambiguous": (AMBIGUOUS, 9.0), "six": ([*AMBIGUOUS, 0.7], 9.0), "plane": (PLANE, 4.0)}[data]
-    alpha, log_u = (0.5, math.log(0.3)) if data == "plane" else (1.0, math.log(2.0))
-    process = nrm.Dirichlet(1.0) if kind == "dp" else nrm.GeneralisedGamma(alpha, 0.5)
-    log_phi = nrm.phi_of(nrm.gaussian_evidence(rows, 1.0, prior_variance), process, log_u)
-    exact = nrm.posterior_given_phi(log_phi, len(rows))
-    tree = nrm_trees.greedy_bhc(range(len(rows)), log_phi)[0] if guide == "greedy" else nrm_trees.parse(WRONG_GUIDE)
-    return Setting(log_phi, exact.states, exact.probabilities, tree)
-
-
-def law_named(case, name):
-    log_phi, guide = case.log_phi, case.guide
-    return {
-        "uniform": lambda: uniform_law(),
-        "tree": lambda: tree_law(guide, log_phi),
-        "near even": lambda: near_even_law(guide, log_phi),
-        "ancestor": lambda: ancestor_law(guide),
-        "balanced": lambda: balanced_law(),
-        "cluster .5": lambda: cluster_law(log_phi, fixed_rule(log_phi, 0.5), case.tree_of),
-        "cluster .3": lambda: cluster_law(log_phi, fixed_rule(log_phi, 0.3), case.tree_of),
-        "cluster scaled": lambda: cluster_law(log_phi, scaled_rule(log_phi), case.tree_of),
-    }[name]()
-
-
-def anchors_first(case, name, place=place_at_random, n_scans=0):
-    """The arguments of an anchors-first move but for partition and `choose`."""
-    launch = collapsed(tree_launch(case.guide, case.pos, case.log_phi, place, n_scans))
-    return case.log_phi, law_named(case, name), launch
-
-
-@cache
-def anchored_matrix(case_key, name, place=place_at_random, n_scans=0):
-    case = setting(*case_key)
-    parts, pos = anchors_first(case, name, place, n_scans), case.pos
-    return transition_matrix(lambda state, choose: anchored(state, *parts, choose, pos=pos), case.states)
-
-
-def jain_neal_matrix(case, n_scans):
-    launch, law = collapsed(coin_launch(case.log_phi, n_scans)), uniform_law()
-    return transition_matrix(lambda state, choose: anchored(state, case.log_phi, law, launch, choose), case.states)
-
-
-def v1_matrix(case, rule, tree_of, n_scans=0):
-    launch = collapsed(cut_launch(case.log_phi, tree_of, n_scans))
-    return transition_matrix(lambda state, choose: v1(state, case.log_phi, rule, launch, choose), case.states)
 
 
 def l2_matrix(case, depth, cap=None):
     node = collapsed(lambda depth, choose: sample_sub(case.guide, case.log_phi, depth, choose))
     options = {"depth": depth, "cap": cap, "node_of": lambda guide, log_phi, depth, choose: node(depth, choose)}
-    return transition_matrix(lambda s, choose: l2(s, case.log_phi, case.guide, choose, **options), case.states)
+    return matrix_of(case, lambda state, log_phi, choose: l2(state, log_phi, case.guide, choose, **options))
 
 
 def check_invariant(matrix, case):
@@ -148,8 +78,7 @@ def check_reversible(matrix, case):
 def test_gibbs_of_one_point_is_reversible_and_scans_are_its_products(kind):
     case = setting(kind)
     points = [
-        transition_matrix(lambda state, choose, i=i: gibbs_point(state, case.log_phi, i, choose), case.states)
-        for i in range(5)
+        matrix_of(case, lambda state, log_phi, choose, i=i: gibbs_point(state, log_phi, i, choose)) for i in range(5)
     ]
     for matrix in points:
         check_invariant(matrix, case)
@@ -157,7 +86,7 @@ def test_gibbs_of_one_point_is_reversible_and_scans_are_its_products(kind):
     check_reversible(sum(points) / 5, case)
     orders = list(itertools.permutations(points))
     check_reversible(sum(np.linalg.multi_dot(order) for order in orders) / len(orders), case)
-    fixed = transition_matrix(lambda state, choose: gibbs_scan(state, case.log_phi, range(5), choose), case.states)
+    fixed = matrix_of(case, lambda state, log_phi, choose: gibbs_scan(state, log_phi, range(5), choose))
     check_invariant(fixed, case)
     np.testing.assert_allclose(fixed, np.linalg.multi_dot(points), atol=1e-12)
 
@@ -167,7 +96,7 @@ def test_random_order_scan_by_replay():
     log_phi = setting("nggp").log_phi
     exact = nrm.posterior_given_phi(log_phi, 4)
     matrix = transition_matrix(lambda state, choose: random_gibbs_scan(state, log_phi, choose), exact.states)
-    check_reversible(matrix, Setting(log_phi, exact.states, exact.probabilities, None))
+    check_reversible(matrix, Setting(log_phi, exact.states, exact.probabilities, None, None))
 
 
 # Anchors first, Jain-Neal
@@ -192,13 +121,13 @@ def test_anchors_first_with_a_wrong_guide_and_in_the_plane(key, law):
 @pytest.mark.parametrize("kind", PROCESSES)
 def test_anchor_law_drawn_anew_for_each_move(kind):
     case = setting(kind)
-    launch = anchors_first(case, "uniform")[2]
+    launch = launch_on((kind,))
     laws = [law_named(case, name) for name in ("uniform", "tree", "balanced")]
 
-    def move(state, choose):
-        return anchored(state, case.log_phi, laws[choose([0.5, 0.3, 0.2])], launch, choose, pos=case.pos)
+    def move(state, log_phi, choose):
+        return anchored(state, log_phi, laws[choose([0.5, 0.3, 0.2])], launch, choose, pos=case.pos)
 
-    matrix = transition_matrix(move, case.states)
+    matrix = matrix_of(case, move)
     check_reversible(matrix, case)
     apart = [anchored_matrix((kind,), name) for name in ("uniform", "tree", "balanced")]
     np.testing.assert_allclose(matrix, 0.5 * apart[0] + 0.3 * apart[1] + 0.2 * apart[2], atol=1e-14)
@@ -234,7 +163,7 @@ def test_v1_with_an_extra_scan_and_a_wrong_guide(kind):
 def test_v2(kind, tree):
     case = setting(kind, "wrong" if tree == "wrong" else "greedy")
     tree_of = case.greedy_of if tree == "greedy" else case.tree_of
-    check_reversible(transition_matrix(lambda s, choose: v2(s, case.log_phi, tree_of, choose), case.states), case)
+    check_reversible(matrix_of(case, lambda state, log_phi, choose: v2(state, log_phi, tree_of, choose)), case)
 
 
 @pytest.mark.parametrize(("depth", "cap"), [(1, 2), (2, None)])
@@ -248,7 +177,7 @@ def test_l2(kind, depth, cap):
 def test_l3(kind, tree):
     case = setting(kind)
     tree_of = case.tree_of if tree == "induced" else case.greedy_of
-    check_reversible(transition_matrix(lambda s, choose: l3(s, case.log_phi, tree_of, choose), case.states), case)
+    check_reversible(matrix_of(case, lambda state, log_phi, choose: l3(state, log_phi, tree_of, choose)), case)
 
 
 @pytest.mark.slow  # 203 partitions of six points: about 4 s a move
@@ -263,7 +192,7 @@ def test_six_points(move):
         matrix = v1_matrix(case, fixed_rule(case.log_phi, 0.5), case.tree_of)
     else:
         step = {"v2": v2, "l3": l3}[move]
-        matrix = transition_matrix(lambda s, choose: step(s, case.log_phi, case.tree_of, choose), case.states)
+        matrix = matrix_of(case, lambda state, log_phi, choose: step(state, log_phi, case.tree_of, choose))
     check_reversible(matrix, case)
 
 
@@ -281,8 +210,8 @@ def proposals(case, name):
     if name == "jain-neal":
         launch = collapsed(coin_launch(log_phi, 1))
         return lambda s, choose: propose_anchored(s, log_phi, uniform_law(), launch, choose)
-    parts = anchors_first(case, name)
-    return lambda s, choose: propose_anchored(s, *parts, choose, pos=case.pos)
+    law, launch = law_named(case, name), collapsed(tree_launch(case.guide, case.pos, log_phi))
+    return lambda s, choose: propose_anchored(s, log_phi, law, launch, choose, pos=case.pos)
 
 
 @pytest.mark.parametrize("move", [*LAWS, "jain-neal", "v1", "v2"])

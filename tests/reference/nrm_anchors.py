@@ -3,6 +3,8 @@
 import itertools
 import math
 from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
 
 from reference.enumerate_moves import Choose
 from reference.nrm import Cluster, LogPhi, Partition, blocks_of
@@ -85,10 +87,17 @@ def balanced_law() -> AnchorLaw:
     return AnchorLaw(draw, log_ratio)
 
 
-def log_cut_pair(tree: Tree, log_phi: LogPhi, i: int, j: int) -> float:
+class Cut(NamedTuple):
+    """The tree of a union and the probability of each of its nodes to be cut."""
+
+    tree: Tree
+    law: dict[Cluster, float]
+
+
+def log_cut_pair(cut: Cut, i: int, j: int) -> float:
     """Log probability that the cut of a tree gives these anchors."""
-    node = common_ancestor(tree, i, j)
-    return math.log(cut_law(tree, log_phi, leaves=False)[node]) - sum(math.log(len(c)) for c in tree.children[node])
+    node = common_ancestor(cut.tree, i, j)
+    return math.log(cut.law[node]) - sum(math.log(len(child)) for child in cut.tree.children[node])
 
 
 def no_choice(probabilities):
@@ -106,19 +115,24 @@ def cluster_law(
 ) -> AnchorLaw:
     """V1's choice of clusters, then anchors below the children of a cut node, or one from each cluster."""
 
+    @cache
+    def cut_of(union: Cluster) -> Cut:
+        tree = tree_of(union, no_choice)
+        return Cut(tree, cut_law(tree, log_phi, leaves=False))
+
     def draw(partition: Partition, choose: Choose) -> tuple[int, int] | None:
         cluster, partner = draw_clusters(partition, rule, choose)
         if partner is not None:
             return pick(sorted(cluster), choose), pick(sorted(partner), choose)
         if len(cluster) == 1:
             return None
-        tree = tree_of(cluster, no_choice)
-        return below_children(tree, pick_by(cut_law(tree, log_phi, leaves=False), choose), choose)
+        cut = cut_of(cluster)
+        return below_children(cut.tree, pick_by(cut.law, choose), choose)
 
     def log_ratio(first, second, rest, i, j) -> float:
         union = first | second
         log_m = log_merge(rule, first, second, rest) - math.log(len(first) * len(second))
-        log_s = log_split_choice(rule, union, rest) + log_cut(tree_of(union, no_choice), log_phi, i, j)
+        log_s = log_split_choice(rule, union, rest) + log_cut(cut_of(union), i, j)
         return log_m - log_s
 
     return AnchorLaw(draw, log_ratio)
