@@ -180,7 +180,7 @@ def test_l3(kind, tree):
     check_reversible(matrix_of(case, lambda state, log_phi, choose: l3(state, log_phi, tree_of, choose)), case)
 
 
-@pytest.mark.slow  # 203 partitions of six points: about 4 s a move
+@pytest.mark.slow  # 203 partitions of six points: 15 s for all moves
 @pytest.mark.parametrize("move", [*LAWS, "jain-neal", "v1", "v2", "l3"])
 def test_six_points(move):
     case = setting("dp", "greedy", "six")

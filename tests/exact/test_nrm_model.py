@@ -202,7 +202,10 @@ def test_integrated_joint_is_the_integral_of_the_joint_with_u(alpha, sigma, size
     assert math.log(quadrature(log_density, integrated)) == pytest.approx(0.0, abs=1e-8)
 
 
-@pytest.mark.parametrize("process", [nrm.Dirichlet(1.3), nrm.GeneralisedGamma(0.7, 0.4)])
+@pytest.mark.parametrize(
+    "process",
+    [nrm.Dirichlet(1.3), nrm.GeneralisedGamma(0.7, 0.4), nrm.GeneralisedGamma(1, 1e-3), nrm.GeneralisedGamma(1, 0.999)],
+)
 def test_prior_sums_to_one_over_partitions(process):
     for n in (2, 5):
         assert nrm.posterior(lambda cluster: 0.0, n, process).log_evidence == pytest.approx(0.0, abs=1e-11)

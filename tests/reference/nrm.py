@@ -61,6 +61,11 @@ def sigmoid(x: float) -> float:
     return math.exp(-softplus(-x))
 
 
+def exp_or_inf(x: float) -> float:
+    """e^x, infinite where it is too large for a float."""
+    return math.exp(x) if x < 709.0 else math.inf
+
+
 def relabel(labels: Iterable[int]) -> Partition:
     """The same partition with labels by first appearance."""
     seen: dict[int, int] = {}
@@ -108,11 +113,17 @@ def log_kappa(process: Process, size: int, v: float | None = None) -> float:
     return weight if isinstance(process, Dirichlet) else weight - (size - process.sigma) * softplus(v)
 
 
+def laplace_exponent(process: GeneralisedGamma, v: float) -> float:
+    """psi(u) = alpha ((1+u)^sigma - 1) at u = e^v."""
+    power = process.sigma * softplus(v)
+    return process.alpha * (math.expm1(power) if power < 700.0 else exp_or_inf(power))
+
+
 def log_constant(process: Process, n: int, v: float | None = None) -> float:
     """What the log joint holds besides its clusters: u^(n-1) exp(-psi(u)) / Gamma(n), or the Dirichlet's ratio."""
     if isinstance(process, Dirichlet):
         return math.lgamma(process.alpha) - math.lgamma(process.alpha + n)
-    return (n - 1) * v - process.alpha * math.expm1(process.sigma * softplus(v)) - math.lgamma(n)
+    return (n - 1) * v - laplace_exponent(process, v) - math.lgamma(n)
 
 
 def phi_of(log_evidence: LogPhi, process: Process, v: float | None = None) -> LogPhi:
@@ -192,7 +203,7 @@ def gibbs_probabilities(partition: Partition, point: int, log_phi: LogPhi) -> tu
 def log_u_density(v: float, n: int, n_clusters: int, process: GeneralisedGamma) -> float:
     """Log density of v = log u given the partition, but for a constant (section 2.1, Jacobian included)."""
     slope = n - n_clusters * process.sigma
-    return n * v - slope * softplus(v) - process.alpha * math.exp(process.sigma * softplus(v))
+    return n * v - slope * softplus(v) - process.alpha * exp_or_inf(process.sigma * softplus(v))
 
 
 class Weights(NamedTuple):

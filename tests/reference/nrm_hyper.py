@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from reference.nrm import LogPhi, Posterior, blocks_of, normalise, partitions
+from reference.nrm import LogPhi, Posterior, blocks_of, exp_or_inf, normalise, partitions, softplus
 
 
 class RandomDirichlet(NamedTuple):
@@ -24,6 +24,30 @@ class RandomGeneralisedGamma(NamedTuple):
     b: float
     c: float
     d: float
+
+
+class GammaLaw(NamedTuple):
+    """Shape and rate of a gamma density."""
+
+    shape: float
+    rate: float
+
+
+def alpha_given_rest(hyper: RandomGeneralisedGamma, n_clusters: int, sigma: float, v: float) -> GammaLaw:
+    """Conditional of the generalised gamma's alpha (section 2.1)."""
+    return GammaLaw(hyper.a + n_clusters, hyper.b + math.expm1(sigma * softplus(v)))
+
+
+def dirichlet_alpha_given_rest(hyper: RandomDirichlet, n_clusters: int, auxiliary: float) -> GammaLaw:
+    """Conditional of the Dirichlet's alpha given the auxiliary w ~ Beta(alpha, n) (section 2.1)."""
+    return GammaLaw(hyper.a + n_clusters, hyper.b - math.log(auxiliary))
+
+
+def log_sigma_density(hyper: RandomGeneralisedGamma, sizes: tuple[int, ...], alpha: float, v: float, sigma: float):
+    """Log density of sigma given the rest, but for a constant (section 2.1)."""
+    prior = (hyper.c + len(sizes) - 1) * math.log(sigma) + (hyper.d - 1) * math.log1p(-sigma)
+    clusters = (math.lgamma(size - sigma) - math.lgamma(1 - sigma) + sigma * softplus(v) for size in sizes)
+    return prior - alpha * exp_or_inf(sigma * softplus(v)) + math.fsum(clusters)
 
 
 class Averaged(NamedTuple):
