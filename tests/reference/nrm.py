@@ -193,9 +193,10 @@ def posterior_given_phi(log_phi: LogPhi, n: int) -> Posterior:
     return normalise(states, [math.fsum(map(log_phi, blocks_of(state))) for state in states])
 
 
-def gibbs_probabilities(partition: Partition, point: int, log_phi: LogPhi) -> tuple[list[Cluster], list[float]]:
+@cache
+def gibbs_probabilities(partition: Partition, point: int, log_phi: LogPhi) -> tuple[tuple[Cluster, ...], list[float]]:
     """The clusters without the point, and the probability that it joins each, last that it opens a new one."""
-    others = [block - {point} for block in blocks_of(partition) if block != {point}]
+    others = tuple(block - {point} for block in blocks_of(partition) if block != {point})
     gains = [log_phi(block | {point}) - log_phi(block) for block in others]
     return others, normalised([*gains, log_phi(frozenset([point]))])
 

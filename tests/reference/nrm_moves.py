@@ -63,9 +63,10 @@ def accept(partition: Partition, proposal: Proposal | None, choose: Choose) -> P
 def gibbs_point(partition: Partition, log_phi: LogPhi, point: int, choose: Choose) -> Partition:
     """Take one point out and put it back by its conditional law."""
     others, probabilities = gibbs_probabilities(partition, point, log_phi)
-    others.append(frozenset())
     home = choose(probabilities)
-    return partition_of(block | {point} if k == home else block for k, block in enumerate(others) if block or k == home)
+    if home == len(others):
+        return partition_of((*others, frozenset([point])))
+    return partition_of(block | {point} if k == home else block for k, block in enumerate(others))
 
 
 def gibbs_scan(partition: Partition, log_phi: LogPhi, order: Sequence[int], choose: Choose) -> Partition:
