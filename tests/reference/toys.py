@@ -106,7 +106,7 @@ class MixtureSampler:
     def draw_label(self, rng, state, item):
         sizes, sums = [0] * N_MIXTURE, [0.0] * N_MIXTURE
         for other, label in enumerate(state):
-            if other != item:
+            if other != item or self.error == "item not removed":
                 sizes[label] += 1
                 sums[label] += self.data[other]
         weights = [self.weight(sizes[k], sums[k], self.data[item], k == state[item]) for k in range(N_MIXTURE)]

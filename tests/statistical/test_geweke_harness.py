@@ -117,18 +117,24 @@ def test_results_do_not_depend_on_the_number_of_workers():
     assert one != geweke_test(NormalModel(), SWEEP, n_forward=80, n_chain=80, seed=9)
 
 
-@pytest.mark.parametrize("error", ["", "new-cluster term forgotten", "count not removed"])
-def test_visits_against_the_exact_law(error):
+@pytest.mark.parametrize(
+    ("error", "n_sweeps"),
+    [
+        ("", 40_000),
+        ("new-cluster term forgotten", 40_000),
+        ("count not removed", 40_000),
+        # Its law is 0.037 away in total variation, yet only 0.007 in the mean of n_clusters: Geweke's test with the
+        # functionals of this toy passed it at 120,000 sweeps.
+        ("item not removed", 100_000),
+    ],
+)
+def test_visits_against_the_exact_law(error, n_sweeps):
     """The 52 partitions of five numbers on one data set."""
     law = exact_partition_law(lambda labels: log_joint(AMBIGUOUS, labels.tolist()), 5)
-    draws, scores = visited(AMBIGUOUS, error, generator(10), 40_000)
+    draws, scores = visited(AMBIGUOUS, error, generator(10), n_sweeps)
     found = partition_agreement(draws, law.probabilities, scores)
-    if error:
-        assert found.total_variation > found.total_variation_bound
-        assert found.p_value < 1e-4
-    else:
-        assert found.total_variation < found.total_variation_bound
-        assert found.p_value > 1e-4
+    assert (found.p_value > 1e-4) == (not error), found
+    assert (found.total_variation < found.total_variation_bound) == (not error), found
 
 
 def test_reports_are_tables():
