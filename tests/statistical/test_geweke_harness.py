@@ -123,8 +123,7 @@ def test_results_do_not_depend_on_the_number_of_workers():
         ("", 40_000),
         ("new-cluster term forgotten", 40_000),
         ("count not removed", 40_000),
-        # Its law is 0.037 away in total variation, yet only 0.007 in the mean of n_clusters: Geweke's test with the
-        # functionals of this toy passed it at 120,000 sweeps.
+        # Its law is 0.037 away in total variation, yet only 0.007 in the mean of n_clusters: summaries hardly show it.
         ("item not removed", 100_000),
     ],
 )
@@ -175,6 +174,12 @@ def test_constants_agree_or_not():
             lambda: geweke_test(NormalModel(), SWEEP, n_forward=79),
             InvalidSettingError,
             "at least 80 forward draws, as many sweeps and a step, got 79 draws, 100000 sweeps and 1 steps",
+        ),
+        (lambda: geweke_test(None, SWEEP, level=1.0), InvalidSettingError, "a level lies between 0 and 1"),
+        (
+            lambda: simulation_based_calibration(None, SHORT, level=0.0),
+            InvalidSettingError,
+            "between 0 and 1 .* level 0.0",
         ),
         (lambda: geweke_test(NormalModel(), ()), InvalidSettingError, "100000 sweeps and 0 steps"),
         (

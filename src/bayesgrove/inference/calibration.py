@@ -127,6 +127,7 @@ def simulation_based_calibration(
             f"calibration needs at least 20 replications of 3 draws, got {n_replications} of {n_draws}. "
             "Try 200 replications of 99 draws."
         )
+    bonferroni_level(level, 1)  # refused now, not after the work
     jobs = (delayed(_replicate)(model, schedule, n_draws, seed, r) for r in range(n_replications))
     replications = Parallel(n_jobs=n_jobs)(jobs)
     names = replications[0].names
