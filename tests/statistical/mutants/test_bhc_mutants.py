@@ -1,199 +1,27 @@
-"""Planted errors: each makes a named test of the real suite fail, on a copy of the package with one text replaced.
-
-The copy runs as plain Python (NUMBA_DISABLE_JIT), so that nothing is compiled.
-"""
-
-import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
-from typing import NamedTuple
+"""Every planted error of Bayesian hierarchical clustering is noticed by the test named for it."""
 
 import pytest
 
-import bayesgrove
 from conftest import find_shared_file
+from statistical.mutants.bhc import FAMILY
+from statistical.mutants.runner import EXCUSED, KILLED, copy_package, run_tests, try_mutant
 
 pytestmark = pytest.mark.exact
-PROJECT = Path(__file__).resolve().parents[3]
-PACKAGE = Path(bayesgrove.__file__).resolve().parent
-EXACT, BOUND = "tests/exact/test_bhc_exact.py::", "tests/exact/test_bhc_bound.py::"
-PREDICTIVE, FILTER = "tests/exact/test_bhc_predictive.py::", "tests/exact/test_bhc_filter.py::"
 
 
-class Mutant(NamedTuple):
-    """A text of one file (there once), what takes its place, and the test that must notice."""
-
-    name: str
-    file: str
-    old: str
-    new: str
-    test: str
+@pytest.fixture(autouse=True)
+def _needed():
+    for name in FAMILY.needs:
+        find_shared_file(name)
 
 
-BY_SUBTRACTION = """\
-    log_split_prior = state.log_d[id_a] + state.log_d[id_b]
-    log_d = log_add(log_prior_one, log_split_prior)
-    pi = math.exp(log_prior_one - log_d)
-    one = math.log(pi) + log_one - log_prior_one
-    split = math.log(1.0 - pi) + apart - log_split_prior if pi < 1.0 else -np.inf
-    log_q[c] = log_d + log_add(one, split)
-"""
-MERGED_Q = "    log_q[c] = log_add(log_one, apart)\n"
-AGGLOMERATE, CELLS = "models/bhc/agglomerate.py", "    if math.isnan(x):\n        return n, mean, spread\n    delta = x"
-
-MUTANTS = (
-    Mutant(
-        "1 - pi by subtraction (E4)",
-        AGGLOMERATE,
-        MERGED_Q,
-        BY_SUBTRACTION,
-        EXACT + "test_the_weight_of_a_split_is_not_lost_to_rounding",
-    ),
-    Mutant(
-        "lgamma(n) forgotten",
-        AGGLOMERATE,
-        "log_prior_one = log_concentration + math.lgamma(sizes[c])",
-        "log_prior_one = log_concentration",
-        EXACT + "test_golden_merges[nig_5x3-family]",
-    ),
-    Mutant(
-        "lgamma(n) forgotten in the table of weights",
-        "models/bhc/choose.py",
-        "log_concentration + gammaln(np.maximum(n, 1.0))",
-        "log_concentration + 0.0 * n",
-        EXACT + "test_each_merge_has_the_highest_score_on_tied_data[bernoulli]",
-    ),
-    Mutant(
-        "missing cell counted",
-        "likelihoods/moments.py",
-        CELLS + " - mean\n    mean +=",
-        CELLS.replace("return n,", "return n + 1.0,") + " - mean\n    mean +=",
-        EXACT + "test_golden_merges[mixed_5x4_missing-family]",
-    ),
-    Mutant(
-        "merged q without the sum",
-        AGGLOMERATE,
-        MERGED_Q,
-        "    log_q[c] = log_one\n",
-        EXACT + "test_golden_merges[nig_5x3-family]",
-    ),
-    Mutant(
-        "log d of a merge without the split",
-        AGGLOMERATE,
-        "log_add(log_prior_one, state.log_d[id_a] + state.log_d[id_b])",
-        "log_prior_one",
-        EXACT + "test_golden_merges[nig_5x3-family]",
-    ),
-    Mutant(
-        "concentration forgotten at leaves",
-        "models/bhc/exact.py",
-        "log_q[i] = log_concentration + log_marginal(prior, rows[i])",
-        "log_q[i] = log_marginal(prior, rows[i])",
-        EXACT + "test_golden_merges[mixed_5x4_missing-family]",
-    ),
-    Mutant(
-        "ties to the largest id",
-        AGGLOMERATE,
-        "best[p] < best[winner]",
-        "best[p] > best[winner]",
-        EXACT + "test_golden_merges[bern_6x4-family]",
-    ),
-    Mutant(
-        "constant of the bound with the wrong sign",
-        "models/bhc/learn.py",
-        "log_q_root + math.lgamma(concentration) - math.lgamma(n + concentration)",
-        "log_q_root - math.lgamma(concentration) + math.lgamma(n + concentration)",
-        EXACT + "test_golden_fit[bern_6x4]",
-    ),
-    Mutant(
-        "measure of the encoding forgotten in the evidence",
-        "models/bhc/fit.py",
-        " + bound.log_measure",
-        "",
-        EXACT + "test_golden_estimator[nig_5x3]",
-    ),
-    Mutant(
-        "measure of the encoding forgotten in the density",
-        "estimators/tree_clusterer.py",
-        "self._bound.prior, values) + log_measure",
-        "self._bound.prior, values)",
-        PREDICTIVE + "test_golden_new_row[nig_5x3]",
-    ),
-    Mutant(
-        "predictive without n_k",
-        "models/bhc/predictive.py",
-        "node_log_weights(tree) + np.log(tree.size)",
-        "node_log_weights(tree)",
-        PREDICTIVE + "test_golden_new_row[bern_6x4]",
-    ),
-    Mutant(
-        "new cluster left out of the probabilities",
-        "models/bhc/predictive.py",
-        "scores = np.column_stack([inside, new])",
-        "scores = np.column_stack([inside, new - 700.0])",
-        PREDICTIVE + "test_cluster_probabilities_equal_the_twin[bern_6x4]",
-    ),
-    Mutant(
-        "residual dropped from the filter",
-        "models/bhc/splits.py",
-        'residual = settings.split == "cut" and settings.filter_rule != "paper"',
-        "residual = False",
-        FILTER + "test_rows_go_to_the_best_group_or_to_the_residual[0.5]",
-    ),
-    Mutant(
-        "filter without n_k",
-        "models/bhc/splits.py",
-        "log_omega[below] - log_open + np.log(tree.size[below])",
-        "log_omega[below] - log_open",
-        FILTER + "test_weights_inside_a_group_sum_to_its_size",
-    ),
-    Mutant(
-        "prior forgotten in the gradient by the concentration",
-        "models/bhc/learn.py",
-        "gradient[-1] -= concentration / (concentration + i)",
-        "pass",
-        BOUND + "test_golden_derivative_by_the_concentration[bern_6x4]",
-    ),
-)
+def test_without_a_mutation_all_pass(tmp_path):
+    returncode, output = run_tests(copy_package(tmp_path), FAMILY.tests, FAMILY.ignored_warnings)
+    assert returncode == 0, output
+    assert f"{len(FAMILY.tests)} passed" in output  # none was skipped
 
 
-@pytest.fixture
-def copied(tmp_path):
-    """The folder to import a copy of the package from; most of the tests that must notice need golden numbers."""
-    find_shared_file("golden/bhcc.json")
-    shutil.copytree(PACKAGE, tmp_path / "bayesgrove", ignore=shutil.ignore_patterns("*.nb?"))
-    return tmp_path
-
-
-def run_tests(folder, tests):
-    """Run tests of the suite on the package in `folder`, as plain Python."""
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(folder)}
-    environment.pop("PYTEST_ADDOPTS", None)
-    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # quicker to start
-    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider"]
-    # Scores of empty places overflow on purpose; only plain Python says so.
-    command += ["-W", "ignore:overflow:RuntimeWarning", *tests]
-    return subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
-
-
-def test_without_a_mutation_all_pass(copied):
-    tests = sorted({mutant.test for mutant in MUTANTS})
-    done = run_tests(copied, tests)
-    assert done.returncode == 0, done.stdout
-    assert f"{len(tests)} passed" in done.stdout  # none was skipped
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_mutants_are_killed(copied, mutant):
-    path = copied / "bayesgrove" / mutant.file
-    source = path.read_text()
-    assert source.count(mutant.old) == 1, (
-        f"the text to replace stands {source.count(mutant.old)} times in {mutant.file}"
-    )
-    path.write_text(source.replace(mutant.old, mutant.new))
-    done = run_tests(copied, [mutant.test])
-    assert done.returncode == 1, done.stdout
-    assert "1 failed" in done.stdout
-    assert "AssertionError" in done.stdout or "E   assert" in done.stdout, done.stdout  # it compared, it did not crash
+@pytest.mark.parametrize("mutant", FAMILY.mutants, ids=lambda mutant: mutant.name)
+def test_mutants_are_killed(tmp_path, mutant):
+    outcome = try_mutant(tmp_path, FAMILY, mutant)
+    assert outcome.verdict == (KILLED if mutant.test else EXCUSED), outcome.output

@@ -1,0 +1,5 @@
+"""All families that have mutants, by name."""
+
+from statistical.mutants import bhc
+
+FAMILIES = {module.FAMILY.name: module.FAMILY for module in (bhc,)}
