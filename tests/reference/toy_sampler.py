@@ -20,8 +20,7 @@ class ToyState:
 class ToySampler:
     """Kept sums drift by rounding until `refresh` makes them anew, so that a wrong resume is seen in the bits.
 
-    `pause` is a time to sleep in each move; `ragged` makes the shape of a draw vary; `nan_after` sweeps the log joint
-    becomes nan; `slow_start` sleeps in `start`.
+    `pause` is a time to sleep in each move; `ragged` makes the shape of a draw vary.
     """
 
     values: tuple[float, ...] = (-2.1, -1.9, 0.1, 0.3, 2.2, 2.5)
@@ -88,11 +87,11 @@ class ToySampler:
 
 
 class BrokenSampler(ToySampler):
-    """Its log joint becomes nan when the first two points have met for the fifth time."""
+    """Its log joint is nan when there are four clusters or more."""
 
     def scalars(self, state):
-        object.__setattr__(self, "meetings", getattr(self, "meetings", 0) + int(state.labels[0] == state.labels[1]))
-        return {"log_joint": np.nan if self.meetings >= 5 else 0.0, "n_clusters": 1.0}
+        n_clusters = float(np.count_nonzero(state.counts))
+        return {"log_joint": np.nan if n_clusters >= 4 else 0.0, "n_clusters": n_clusters}
 
 
 class FlatSampler:
@@ -101,6 +100,7 @@ class FlatSampler:
     def __init__(self, n_items=5, seconds=0.0):
         self.n_items = n_items
         self.seconds = seconds
+        self.spent = 0.0
 
     def fingerprint(self):
         return {"model": "flat", "rows": self.n_items}
@@ -111,9 +111,10 @@ class FlatSampler:
     def move(self, rng, state, step):
         state[0] += 1
         if self.seconds:
-            end = time.thread_time() + self.seconds
-            while time.thread_time() < end:
+            start = time.thread_time()
+            while time.thread_time() < start + self.seconds:
                 pass
+            self.spent += time.thread_time() - start
         return {"proposed": 1, "accepted": 1}
 
     def refresh(self, state):

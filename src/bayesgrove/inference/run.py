@@ -177,7 +177,7 @@ def _describe(header: Mapping[str, Any], settings: RunSettings) -> dict[str, Any
     return {
         "model": settings.model_name,
         "n_draws": settings.n_draws,
-        **header,
+        **{name: value for name, value in header.items() if name != "format"},
         "about": dict(settings.about),
     }
 

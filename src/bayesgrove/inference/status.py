@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bayesgrove.inference.board import ChainView, read_board
-from bayesgrove.inference.chain import Draw, n_sweeps
+from bayesgrove.inference.chain import n_sweeps
 from bayesgrove.inference.folder import NAME, read_run
 from bayesgrove.inference.schedule import Schedule
-from bayesgrove.inference.store import log_path, read_draws, read_trace
+from bayesgrove.inference.store import last_draw, log_path, read_trace
 from bayesgrove.inference.trace import MemoryTrace
 from bayesgrove.io.lock import is_locked
 
@@ -83,10 +83,7 @@ def read_chains(run_dir: str | os.PathLike[str], n_draws: int | None = None) -> 
 
 def _chain_status(folder: Path, chain: int, schedule: Schedule, view: ChainView | None) -> ChainStatus:
     path = log_path(folder, chain)
-    last: Draw | None = None
-    if path.exists():
-        for draw in read_draws(path):
-            last = draw
+    last = last_draw(path) if path.exists() else None
     n_draws = 0 if last is None else last.number + 1
     sweep = n_sweeps(schedule, n_draws) if n_draws else 0
     log_joint = math.nan if last is None else last.scalars.get("log_joint", math.nan)

@@ -94,6 +94,18 @@ def read_trace(path: Path, n_draws: int) -> MemoryTrace:
 
 def read_draws(path: Path) -> Iterator[Draw]:
     """The draws of a log one by one, also while it is written."""
+    return (layout.decode(payload) for layout, payload in _draw_records(path))
+
+
+def last_draw(path: Path) -> Draw | None:
+    """The newest draw of a log, also while it is written."""
+    newest = None
+    for newest in _draw_records(path):  # noqa: B007
+        pass
+    return None if newest is None else newest[0].decode(newest[1])
+
+
+def _draw_records(path: Path) -> Iterator[tuple[DrawFormat, bytes]]:
     refuse_newer(path)
     layout = None
     number = 0
@@ -101,9 +113,7 @@ def read_draws(path: Path) -> Iterator[Draw]:
         if record.kind == LAYOUT:
             layout = DrawFormat.from_bytes(record.payload)
         elif record.kind == DRAW:
-            _check_number(path, layout, record.payload, number)
-            if layout is not None:
-                yield layout.decode(record.payload)
+            yield _checked(path, layout, record.payload, number), record.payload
             number += 1
 
 
@@ -142,7 +152,7 @@ def _scan(path: Path, schedule: Schedule) -> _Contents:
         if record.kind == LAYOUT:
             found.layout = DrawFormat.from_bytes(record.payload)
         elif record.kind == DRAW:
-            _check_number(path, found.layout, record.payload, found.n_draws)
+            _checked(path, found.layout, record.payload, found.n_draws)
             found.recent.append((found.n_draws, record.payload))
             found.n_draws += 1
         elif record.kind == STATE:
@@ -155,6 +165,8 @@ def _scan(path: Path, schedule: Schedule) -> _Contents:
     return found
 
 
-def _check_number(path: Path, layout: DrawFormat | None, payload: bytes, expected: int) -> None:
+def _checked(path: Path, layout: DrawFormat | None, payload: bytes, expected: int) -> DrawFormat:
+    """The layout, after a look whether this is the draw that should come next."""
     if layout is None or layout.number(payload) != expected:
         raise InvalidFileError(f"{path} has another record where draw {expected} should be; it is damaged.", path=path)
+    return layout
