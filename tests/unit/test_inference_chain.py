@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from reference.toy_sampler import SCHEDULE, FlatSampler, ToySampler
 
 from bayesgrove.core.errors import InvalidSettingError, RunStoppedError
 from bayesgrove.core.rng import generator
@@ -10,6 +9,7 @@ from bayesgrove.inference import chain
 from bayesgrove.inference.chain import REFRESHED, Draw
 from bayesgrove.inference.schedule import Schedule, Step
 from bayesgrove.inference.trace import MemoryTrace
+from reference.toy_sampler import SCHEDULE, FlatSampler, ToySampler
 
 pytestmark = pytest.mark.unit
 

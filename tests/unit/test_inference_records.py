@@ -47,7 +47,34 @@ def test_draws_go_in_and_come_out():
 
 def test_a_draw_of_five_labels_is_small():
     draw = Draw(0, {"labels": np.arange(5)}, {"log_joint": 0.0, "n_clusters": 1.0})
-    assert len(DrawFormat.of(draw).encode(draw)) == 8 + 4 + 16 + 40
+    assert len(DrawFormat.of(draw).encode(draw)) == 8 + 1 + 4 + 16 + 40
+
+
+@pytest.mark.parametrize("kind", ["i2", "i4", "i8", "u4", "u8"])
+@pytest.mark.parametrize("top", [0, 127, 128, 255, 256, 32767, 32768, 2**31 - 1, 2**31, 2**62])
+def test_integers_take_as_few_bytes_as_hold_them(kind, top):
+    top = min(top, np.iinfo(kind).max)
+    width = min(width for width in (1, 2, 4, 8) if top <= np.iinfo(f"{kind[0]}{width}").max)
+    draw = Draw(0, {"x": np.arange(100).reshape(10, 10).T.astype(kind) // 100 * top}, {})
+    draw.arrays["x"][7, 3] = top
+    layout = DrawFormat.of(draw)
+    payload = layout.encode(draw)
+    assert len(payload) == 8 + 1 + 8 + 100 * width
+    assert_same(layout.decode(payload).arrays, draw.arrays)
+
+
+def test_negative_integers_stay_as_they_are():
+    draw = Draw(0, {"x": np.full(100, -1)}, {})
+    layout = DrawFormat.of(draw)
+    assert_same(layout.decode(layout.encode(draw)).arrays, draw.arrays)
+
+
+def test_a_width_that_cannot_be_is_refused():
+    draw = Draw(0, {"x": np.zeros(4)}, {})
+    payload = bytearray(DrawFormat.of(draw).encode(draw))
+    payload[8] = 4
+    with pytest.raises(InvalidFileError, match="4 bytes per element where float64 is kept"):
+        DrawFormat.of(draw).decode(bytes(payload))
 
 
 def test_states_go_in_and_come_out():
@@ -66,7 +93,7 @@ def test_states_go_in_and_come_out():
 def test_payloads_of_any_other_length_are_refused(payload, decode):
     decode(payload)
     for size in range(len(payload)):
-        with pytest.raises(InvalidFileError, match=r"do not fill it|too short|cannot be read"):
+        with pytest.raises(InvalidFileError, match=r"do not fill it|too short|cannot be read|bytes per element"):
             decode(payload[:size])
     with pytest.raises(InvalidFileError, match="do not fill it"):
         decode(payload + b"x")

@@ -3,6 +3,7 @@
 import contextlib
 import math
 import os
+import secrets
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,27 +47,43 @@ _WIDTH = len(ChainView._fields)
 
 
 class Board:
-    """One row per chain and the flag; in a file where processes share it, which is how it is pickled."""
+    """One row per chain, and one for the flag to stop and the board's own number.
 
-    def __init__(self, n_chains: int, path: Path | None = None) -> None:
+    A board in a file is pickled as its path. Whoever comes late, when the file is gone or belongs to the next run, gets
+    a board of his own that says stop.
+    """
+
+    def __init__(self, n_chains: int) -> None:
         self.n_chains = n_chains
-        self.path = path
-        shape = (n_chains + 1, _WIDTH)
-        self._rows: np.ndarray
-        if path is None:
-            self._rows = np.zeros(shape)
-        else:
-            self._rows = np.memmap(path, float, "r+", shape=shape)
+        self.path: Path | None = None
+        self._rows: np.ndarray = np.zeros((n_chains + 1, _WIDTH))
 
     @classmethod
     def in_folder(cls, folder: Path, n_chains: int) -> Self:
         """A new board in a file of this folder."""
+        board = cls(n_chains)
+        number = board._rows[0, 1] = float(secrets.randbits(50))
         with replacing(folder / NAME) as stream:  # written out: touching a hole of a full disk would end the process
-            stream.write(np.zeros((n_chains + 1, _WIDTH)).tobytes())
-        return cls(n_chains, folder / NAME)
+            stream.write(board._rows.tobytes())
+        return cls._open(n_chains, folder / NAME, number)
+
+    @classmethod
+    def _open(cls, n_chains: int, path: Path, number: float) -> Self:
+        board = cls(n_chains)
+        try:
+            rows = np.memmap(path, float, "r+", shape=board._rows.shape)
+        except (OSError, ValueError):
+            rows = None
+        if rows is None or rows[0, 1] != number:
+            board.stop()
+        else:
+            board.path, board._rows = path, rows
+        return board
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.n_chains, self.path)
+        if self.path is None:
+            return type(self), (self.n_chains,)
+        return type(self)._open, (self.n_chains, self.path, float(self._rows[0, 1]))
 
     def write(self, chain: int, view: ChainView) -> None:
         """Show what a chain is at."""

@@ -33,6 +33,8 @@ def writing(folder: Path, *, resume: bool) -> Iterator[None]:
         )
     lock = take_lock(folder / NAME)
     try:
+        if (folder / NAME).exists():
+            read_run(folder)  # what is damaged or newer is not written over
         yield
     finally:
         release_lock(lock)

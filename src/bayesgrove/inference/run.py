@@ -1,7 +1,9 @@
 """Several chains of one sampler: in turn, in threads or in processes, in memory or in a folder, to the same bits."""
 
+import contextlib
 import math
 import os
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +17,7 @@ from bayesgrove.inference.folder import write_run, writing
 from bayesgrove.inference.monitors import Monitor, heeding_ctrl_c, watching
 from bayesgrove.inference.sampler import Sampler
 from bayesgrove.inference.schedule import Schedule
-from bayesgrove.inference.store import FORMAT, check_log, log_path, read_trace
+from bayesgrove.inference.store import FORMAT, check_log, count_draws, log_path, read_trace
 from bayesgrove.inference.trace import MemoryTrace
 from bayesgrove.inference.worker import Ending, Task, run_chain
 
@@ -196,20 +198,24 @@ def _run(
     n_jobs = min(_effective_n_jobs(settings.n_jobs), len(tasks))
     waves = math.ceil(len(tasks) / n_jobs)
     seconds = math.inf if settings.time_limit is None else settings.time_limit / waves
-    tasks = [replace(task, seconds=seconds, parent=os.getpid()) for task in tasks]
+    tasks = [replace(task, seconds=seconds) for task in tasks]
     folder = None if settings.run_dir is None else Path(settings.run_dir).absolute()
     with (
         new_board(len(tasks), folder, shared=n_jobs > 1) as board,
         heeding_ctrl_c(board) as interrupted,
         watching(monitor, board),
     ):
-        endings = list(_map(sampler, schedule, settings, tasks, board, n_jobs))
+        try:
+            endings = list(_map(sampler, schedule, settings, tasks, board, n_jobs))
+        except Exception as error:  # a worker that another part of the program left idle dies of Ctrl+C
+            if interrupted.is_set:
+                raise KeyboardInterrupt(_interrupted(tasks, settings)) from error
+            raise
     for ending in endings:
         if ending.error is not None:
             raise ending.error
-    n_safe = [ending.n_draws for ending in endings]
-    if interrupted.is_set and min(n_safe) < settings.n_draws:
-        raise KeyboardInterrupt(_interrupted(n_safe, settings))
+    if interrupted.is_set and min(ending.n_draws for ending in endings) < settings.n_draws:
+        raise KeyboardInterrupt(_interrupted(tasks, settings))
     return endings
 
 
@@ -234,13 +240,29 @@ def _map(
         options["prefer"] = getattr(sampler, "parallel", "threads")
     else:
         options["backend"] = {"threads": "threading", "processes": "loky"}[settings.backend]
-    endings: list[Ending] = Parallel(**options)(delayed(run_chain)(sampler, schedule, task, board) for task in tasks)
-    return iter(endings)
+    calls = (delayed(run_chain)(sampler, schedule, task, board) for task in tasks)
+    try:
+        parallel = Parallel(**options, return_as="generator")
+    except ValueError:  # one of joblib's backends can only give a list
+        return iter(Parallel(**options)(calls))
+    with _ctrl_c_blocked():
+        return iter(parallel(calls))
 
 
-def _interrupted(n_safe: list[int], settings: RunSettings) -> str:
+@contextlib.contextmanager
+def _ctrl_c_blocked() -> Iterator[None]:
+    """Workers that are started meanwhile inherit it, and so outlive a Ctrl+C until they can say what to do with it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _interrupted(tasks: list[Task], settings: RunSettings) -> str:
     if settings.run_dir is None:
         return "stopped by Ctrl+C; its draws were in memory only. Give run_dir to be able to go on after a stop."
+    n_safe = [count_draws(task.log) for task in tasks if task.log is not None]
     return (
         f"stopped by Ctrl+C; {sum(n_safe)} draws are safe in {os.fspath(settings.run_dir)} "
         f"({', '.join(map(str, n_safe))} by chain). Run the same again with resume=True to go on from there."

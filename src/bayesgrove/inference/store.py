@@ -84,8 +84,10 @@ class DiskTrace:
 
 
 def read_trace(path: Path, n_draws: int) -> MemoryTrace:
-    """The first draws of a log; an InvalidFileError where something is wrong with any record of it."""
+    """The first draws of a log, none where there is no log; an InvalidFileError where any record of it is damaged."""
     trace = MemoryTrace(n_draws)
+    if not os.path.lexists(path):  # a chain that waits for its turn
+        return trace
     for draw in read_draws(path):
         if draw.number < n_draws:  # go on to the end all the same: damage there must not go unnoticed
             trace.append(draw)
@@ -103,6 +105,11 @@ def last_draw(path: Path) -> Draw | None:
     for newest in _draw_records(path):  # noqa: B007
         pass
     return None if newest is None else newest[0].decode(newest[1])
+
+
+def count_draws(path: Path) -> int:
+    """Draws in a log, 0 where there is no log."""
+    return sum(1 for _ in _draw_records(path)) if os.path.lexists(path) else 0
 
 
 def _draw_records(path: Path) -> Iterator[tuple[DrawFormat, bytes]]:

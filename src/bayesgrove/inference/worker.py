@@ -3,12 +3,13 @@
 import contextlib
 import math
 import os
+import platform
 import signal
 import threading
 import time
 import traceback
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from bayesgrove.inference.sampler import Sampler
 from bayesgrove.inference.schedule import Schedule
 from bayesgrove.inference.store import DiskTrace
 from bayesgrove.inference.trace import MemoryTrace
+from bayesgrove.io.lock import is_alive
 
 TICK_SECONDS = 0.02
 """Between two looks at the board and the clock; a chain stops this late at most, and not before its sweep's end."""
@@ -58,8 +60,8 @@ class Task:
         Where draws go and what the log says it belongs to; in memory when there is no log.
     trace : MemoryTrace, optional
         Draws there are already, in memory.
-    parent : int
-        Process that started the run.
+    parent, machine : int and str
+        Process that started the run, and where it is.
     """
 
     chain: int
@@ -70,7 +72,8 @@ class Task:
     log: Path | None = None
     header: Mapping[str, Any] | None = None
     trace: MemoryTrace | None = None
-    parent: int = 0
+    parent: int = field(default_factory=os.getpid)
+    machine: str = field(default_factory=platform.node)
 
 
 @dataclass(frozen=True)
@@ -97,13 +100,11 @@ class _Clock:
         self.scalars: Mapping[str, float] = {}
         self.scalars_time = -math.inf
         self.first_sweep = position.sweep
-        self.is_child = os.getpid() != task.parent
-        self.parent = os.getppid()
+        self.was_child = os.getppid() == task.parent
 
     def must_stop(self, now: float) -> bool:
         """Look at the flag and the time, and show where the chain is; asked once a tick."""
-        if self.is_child and os.getppid() != self.parent:
-            raise RunStoppedError(f"chain {self.task.chain} stopped: the process that started the run is gone.")
+        _refuse_orphans(self.task, was_child=self.was_child)
         self.tick = now + TICK_SECONDS
         stop = self.board.is_stopped or now - self.start >= self.task.seconds
         self.show(TUNING if self.position.sweep < self.schedule.n_tune else DRAWING)
@@ -141,6 +142,7 @@ def run_chain(sampler: Sampler, schedule: Schedule, task: Task, board: Board) ->
     """Run one chain; whatever stops it is in what it gives, so that the other chains can stop and save as well."""
     with _deaf_to_ctrl_c(task):
         try:
+            _refuse_orphans(task, was_child=False)
             return _run(sampler, schedule, task, board)
         except Exception as error:
             board.stop()
@@ -157,10 +159,19 @@ def _deaf_to_ctrl_c(task: Task) -> Iterator[None]:
         yield
         return
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # blocked while the worker was started
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _refuse_orphans(task: Task, *, was_child: bool) -> None:
+    """Raise where the process that started the run is another one of this machine and gone."""
+    if os.getpid() == task.parent or platform.node() != task.machine:
+        return
+    if (was_child and os.getppid() != task.parent) or not is_alive(task.parent):
+        raise RunStoppedError(f"chain {task.chain} stopped: the process that started the run is gone.")
 
 
 def _run(sampler: Sampler, schedule: Schedule, task: Task, board: Board) -> Ending:

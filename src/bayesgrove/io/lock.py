@@ -49,7 +49,7 @@ def is_locked(path: Path) -> bool:
         return False
     try:
         holder = os.read(lock, 20).strip()
-        if not holder.isdigit() or not _is_alive(int(holder)):  # asked first: trying a lock is in a new writer's way
+        if not holder.isdigit() or not is_alive(int(holder)):  # asked first: trying a lock is in a new writer's way
             return False
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -61,7 +61,8 @@ def is_locked(path: Path) -> bool:
     return False
 
 
-def _is_alive(process: int) -> bool:
+def is_alive(process: int) -> bool:
+    """Whether there is a process of this number."""
     try:
         os.kill(process, 0)
     except PermissionError:
