@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from bayesgrove.core.errors import InvalidSettingError
+
 TUNE, DRAW = "tune", "draw"
 
 
@@ -44,6 +46,11 @@ class Schedule:
     n_tune: int
     thin: int = 1
     refresh: int = 10
+
+    def __post_init__(self) -> None:
+        for name, least in (("n_tune", 0), ("thin", 1), ("refresh", 1)):
+            if getattr(self, name) < least:
+                raise InvalidSettingError(f"{name} must be at least {least}, got {getattr(self, name)}.")
 
     def steps(self, sweep: int) -> tuple[Step, ...]:
         """The moves of a sweep, counted from 0."""

@@ -41,6 +41,37 @@ def release_lock(lock: int) -> None:
     os.close(lock)
 
 
+def is_locked(path: Path) -> bool:
+    """Whether a living process holds the lock of this file."""
+    try:
+        lock = os.open(path.with_name(path.name + ".lock"), os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        holder = os.read(lock, 20).strip()
+        if not holder.isdigit() or not is_alive(int(holder)):  # asked first: trying a lock is in a new writer's way
+            return False
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(lock)
+    return False
+
+
+def is_alive(process: int) -> bool:
+    """Whether there is a process of this number."""
+    try:
+        os.kill(process, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
+
+
 def write_all(file: int, data: bytes) -> None:
     """Write all bytes in one go, or in as many as the system needs."""
     written = os.write(file, data)

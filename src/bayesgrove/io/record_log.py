@@ -195,6 +195,11 @@ def read_records(path: str | os.PathLike[str], *, start: int = 0) -> Iterator[Re
                 yield record
 
 
+def refuse_other_header(path: str | os.PathLike[str], header: Mapping[str, Any]) -> None:
+    """Raise InvalidFileError, with all differences named, where a log belongs to something else."""
+    _refuse_other_header(Path(path), read_header(path), json.loads(_header_text(header)))
+
+
 def last_record(path: str | os.PathLike[str], kind: int) -> Record | None:
     """The newest record of one kind, or None where there is none; all before it are checked on the way."""
     found = None

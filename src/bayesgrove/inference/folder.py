@@ -1,0 +1,101 @@
+"""The folder of a run: `run.json` for people and for `status`, one log per chain, and the rules of who may write."""
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from bayesgrove.core.errors import InvalidFileError, RunStoppedError
+from bayesgrove.core.provenance import package_versions
+from bayesgrove.inference.store import log_path
+from bayesgrove.io.atomic import write_text
+from bayesgrove.io.lock import release_lock, take_lock
+
+NAME = "run.json"
+VERSION = 1
+MAX_BYTES = 64 * 2**20
+
+
+@contextlib.contextmanager
+def writing(folder: Path, *, resume: bool) -> Iterator[None]:
+    """The folder, made where it is missing and locked for this process; a run in it is touched only to resume it."""
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InvalidFileError(f"cannot make the folder {folder}: {error.strerror}.", path=folder) from error
+    if has_run(folder) and not resume:
+        raise InvalidFileError(
+            f"{folder} holds a run already. Give resume=True to go on with it, or another run_dir for a new one.",
+            path=folder,
+        )
+    lock = take_lock(folder / NAME)
+    try:
+        if (folder / NAME).exists():
+            read_run(folder)  # what is damaged or newer is not written over
+        yield
+    finally:
+        release_lock(lock)
+
+
+def has_run(folder: Path) -> bool:
+    """Whether a run was begun here."""
+    return (folder / NAME).exists() or log_path(folder, 0).exists()
+
+
+def write_run(folder: Path, document: Mapping[str, Any]) -> None:
+    """Write or replace `run.json` in one step."""
+    content = {
+        "format": "bayesgrove run",
+        "version": VERSION,
+        "bayesgrove": package_versions()["bayesgrove"],
+        **document,
+    }
+    try:
+        text = json.dumps({**content, "sha256": _checksum(content)}, indent=2, allow_nan=False) + "\n"
+        write_text(folder / NAME, text)
+    except InvalidFileError as error:
+        raise RunStoppedError(f"{error} The run was not started.", path=folder) from error
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RunStoppedError(f"run.json holds JSON's types and finite numbers: {error}.", path=folder) from error
+
+
+def read_run(folder: Path) -> dict[str, Any]:
+    """What `write_run` wrote, checked."""
+    path = folder / NAME
+    if not path.is_file():
+        raise InvalidFileError(f"{folder} holds no run of chains: it has no {NAME}.", path=path)
+    try:
+        if os.path.getsize(path) > MAX_BYTES:
+            raise InvalidFileError(f"{path} has more than {MAX_BYTES} bytes; it is damaged.", path=path)
+        document = json.loads(path.read_bytes())
+    except OSError as error:
+        raise InvalidFileError(f"cannot read {path}: {error.strerror}.", path=path) from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidFileError(f"{path} is damaged: it is not JSON.", path=path) from error
+    return _check(path, document)
+
+
+def _check(path: Path, document: Any) -> dict[str, Any]:
+    if not isinstance(document, dict) or document.get("format") != "bayesgrove run":
+        raise InvalidFileError(f"{path} is damaged, or no run of bayesgrove.", path=path)
+    version = document.get("version")
+    if isinstance(version, int) and version > VERSION:
+        raise InvalidFileError(
+            f"{path} has format version {version}; this bayesgrove reads up to {VERSION}. Upgrade it.",
+            path=path,
+            version=version,
+        )
+    if document.pop("sha256", None) != _checksum(document):
+        raise InvalidFileError(
+            f"{path}: the checksum does not match; it is damaged or was edited. Restore it from a copy, or delete it: "
+            "resuming with the same settings writes it anew.",
+            path=path,
+        )
+    return document
+
+
+def _checksum(document: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(document, sort_keys=True, allow_nan=False).encode()).hexdigest()
