@@ -135,7 +135,7 @@ def test_many_draws_are_searched_in_part_and_judged_in_full(monkeypatch):
 
 
 def test_draws_are_spread_evenly_and_fewer_for_many_items():
-    draws = np.zeros((1000, 3), np.int32)
+    draws = np.zeros((1000, 10), np.int32)
     draws[:, 1] = np.arange(1000)
     spread = point_estimate.spread_draws(draws)
     assert len(spread) == 500
@@ -144,6 +144,14 @@ def test_draws_are_spread_evenly_and_fewer_for_many_items():
     assert set(np.diff(spread[:, 1])) <= {2, 3}
     assert len(point_estimate.spread_draws(np.zeros((300, 10_000), np.int32))) == 200
     assert len(point_estimate.spread_draws(np.zeros((300, 50_000), np.int32))) == 100
+    assert len(point_estimate.spread_draws(np.tile(np.arange(1000, dtype=np.int32), (300, 1)))) == 100
+    assert len(point_estimate.spread_draws(np.tile(np.arange(1000, dtype=np.int32) % 500, (300, 1)))) == 200
+
+
+def test_fewer_starts_where_scans_are_long():
+    assert point_estimate.affordable_starts(np.zeros((100, 10), np.int32)) == 16
+    assert point_estimate.affordable_starts(np.tile(np.arange(1000, dtype=np.int32) % 400, (100, 1))) == 10
+    assert point_estimate.affordable_starts(np.tile(np.arange(1000, dtype=np.int32), (200, 1))) == 4
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -17,13 +17,12 @@ def draws_to_arviz(labels: np.ndarray, others: Mapping[str, np.ndarray], attribu
         import arviz_base
     except ImportError as error:
         raise MissingExtraError("to_arviz needs arviz-base and xarray; pip install 'bayesgrove[bayes]'.") from error
-    tree = arviz_base.from_dict(
+    return arviz_base.from_dict(
         {"posterior": {"labels": labels, **others}},
         dims={"labels": ["item"]},
         coords={"item": np.arange(labels.shape[2])},
         attrs={"/": {name: plain_attribute(value) for name, value in attributes.items()}},
     )
-    return tree
 
 
 def plain_attribute(value: Any) -> str | int | float:

@@ -11,10 +11,14 @@ from bayesgrove.core.rng import generator
 from bayesgrove.inference.partition_search import search_from
 from bayesgrove.stats.partitions import Loss, distances_to_draws, named_loss, relabel
 
-MAX_SEARCHED_DRAWS = 500
+MIN_SEARCHED_DRAWS, MAX_SEARCHED_DRAWS = 100, 500
 MAX_SEARCHED_LABELS = 2_000_000
-"""Items times draws of a search; beyond it, fewer draws (at least 100) are searched."""
-N_STARTS, N_STARTS_LARGE, LARGE = 16, 4, 3000
+"""Items times draws of a search; beyond it, fewer draws are searched."""
+MAX_SCAN = 100_000_000
+"""Items times draws times clusters, the steps of one scan; beyond it, fewer draws are searched."""
+MIN_STARTS, MAX_STARTS = 4, 16
+STEPS_OF_STARTS = 4 * MAX_SCAN
+"""Steps of one scan in each start; beyond it, fewer starts are made."""
 N_ATTEMPTS = 10
 MAX_TABLE_CELLS = 200_000_000
 ROWS_PER_JOB = 25
@@ -74,9 +78,9 @@ def estimate_partition(
         As in `Posterior.point_estimate`.
     """
     measure = named_loss(loss, draws.shape[1])
-    n_starts = (N_STARTS if draws.shape[1] <= LARGE else N_STARTS_LARGE) if n_starts is None else n_starts
-    check_search(n_starts, max_clusters)
     searched = spread_draws(draws)
+    n_starts = affordable_starts(searched) if n_starts is None else n_starts
+    check_search(n_starts, max_clusters)
     good_draws = best_draw(searched, measure, max_clusters, n_jobs)
     found = run_starts(seed, searched, measure, good_draws, n_starts, max_clusters, n_jobs)
     candidates = np.unique(np.array([relabel(labels) for labels in (*good_draws, *found)], np.int32), axis=0)
@@ -95,10 +99,21 @@ def check_search(n_starts: int, max_clusters: int | None) -> None:
 def spread_draws(draws: np.ndarray) -> np.ndarray:
     """As many draws as a search can afford, evenly spread over all of them."""
     n_draws, n_items = draws.shape
-    affordable = min(MAX_SEARCHED_DRAWS, max(100, MAX_SEARCHED_LABELS // n_items))
+    affordable = min(MAX_SEARCHED_LABELS // n_items, MAX_SCAN // (n_items * mean_clusters(draws)))
+    affordable = min(max(affordable, MIN_SEARCHED_DRAWS), MAX_SEARCHED_DRAWS)
     if n_draws <= affordable:
         return draws
     return np.ascontiguousarray(draws[np.linspace(0, n_draws - 1, affordable).round().astype(np.int64)])
+
+
+def affordable_starts(draws: np.ndarray) -> int:
+    """16 starts, or fewer where scans are long."""
+    return min(max(STEPS_OF_STARTS // (draws.size * mean_clusters(draws)), MIN_STARTS), MAX_STARTS)
+
+
+def mean_clusters(draws: np.ndarray) -> int:
+    """Mean number of clusters of draws, rounded up."""
+    return int(np.ceil(draws.max(axis=1).mean() + 1.0))
 
 
 def best_draw(draws: np.ndarray, measure: Loss, max_clusters: int | None, n_jobs: int | None) -> list[np.ndarray]:

@@ -166,7 +166,7 @@ class Posterior:
         loss : {"vi", "binder"}
             Variation of information (exact, in nats) or Binder's loss (share of pairs of items that differ).
         n_starts : int, optional
-            Local searches, of which the best is taken: 16, above 3,000 items 4.
+            Local searches, of which the best is taken: 16, or fewer (at least 4) where they take long.
         random_state : None, int or Generator
             An integer makes the result repeatable.
         max_clusters : int, optional
@@ -179,8 +179,9 @@ class Posterior:
         The search of Dahl, Johnson and Müller (2022): items are allocated one by one in random order, then
         reallocated until none moves, then clusters are destroyed and their items allocated anew. Starts are the best
         draw, one cluster, and by turns nothing and a random partition. Up to 500 draws, evenly spread, are searched
-        (fewer above 4,000 items, at least 100); among what the starts found and the best of these draws the expected
-        loss over *all* draws decides. A scan costs items x draws searched x clusters steps of about a nanosecond.
+        (fewer, at least 100, above 4,000 items or with hundreds of clusters); among what the starts found and the
+        best of these draws the expected loss over *all* draws decides. A scan costs items x draws searched x clusters
+        steps of about a nanosecond.
         """
         return estimate_partition(
             resolve_seed(random_state),

@@ -149,7 +149,11 @@ def relabel_draws(draws: ArrayLike) -> np.ndarray:
     lowest, highest = int(labels.min()), int(labels.max())
     if highest - lowest > 4 * labels.shape[1] + 1024:  # a look-up table of all values would be mostly empty
         return np.array([relabel(row) for row in labels], np.int32)
-    return first_appearances(np.subtract(labels, lowest, dtype=np.int64), highest - lowest + 1)
+    if labels.dtype.kind == "u":  # may be too large for int64; signed ones may be too far apart for their own type
+        shifted = (labels - labels.min()).astype(np.int64)
+    else:
+        shifted = np.subtract(labels, lowest, dtype=np.int64)
+    return first_appearances(shifted, highest - lowest + 1)
 
 
 @kernel
