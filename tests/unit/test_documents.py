@@ -36,7 +36,7 @@ def test_links_lead_to_files(document):
     assert [link for link in links if not (document.parent / link).exists()] == []
 
 
-@pytest.mark.parametrize("name", ["docs/likelihoods.md", "docs/trees.md"])
+@pytest.mark.parametrize("name", ["docs/likelihoods.md", "docs/posterior.md", "docs/trees.md"])
 def test_examples_run(name):
     text = read(name).replace("```\n", "\n")  # the fence is no part of what is printed
     example = doctest.DocTestParser().get_doctest(text, {}, name, name, 0)

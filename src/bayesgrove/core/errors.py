@@ -8,6 +8,7 @@ BayesgroveError
 │   ├── InvalidSettingError              a parameter of an estimator is out of range
 │   └── InvalidFileError                 a file is broken, hostile or of another kind
 ├── MemoryLimitError (MemoryError)       refused before allocating, with the estimate
+├── MissingExtraError (ImportError)      an optional library is not installed; says how to get it
 ├── RunStoppedError (RuntimeError)       a run cannot go on; what it has done is on the disk
 └── NumericalError (ArithmeticError)     a kernel met a number that is not finite
 
@@ -51,6 +52,10 @@ class InvalidFileError(InvalidInputError):
 
 class MemoryLimitError(BayesgroveError, MemoryError):
     """Refused before allocating; the message carries the estimate."""
+
+
+class MissingExtraError(BayesgroveError, ImportError):
+    """An optional library is not installed; the message carries the command that installs it."""
 
 
 class RunStoppedError(BayesgroveError, RuntimeError):

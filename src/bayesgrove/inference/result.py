@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from bayesgrove.inference.diagnostics import Diagnostics
+from bayesgrove.inference.posterior import Posterior
 from bayesgrove.trees import Tree
 
 
@@ -21,8 +23,8 @@ class Result:
         Consecutive from 0.
     tree : Tree
         With names of the rows where there are any.
-    log_evidence : float
-        A lower bound on the log evidence, in the data's own units.
+    log_evidence : float or None
+        A lower bound on the log evidence, in the data's own units, where the model has one.
     likelihood : Likelihood
         All numbers as used.
     feature_names : tuple of str
@@ -31,16 +33,22 @@ class Result:
         Versions, settings, seed, time.
     details : mapping
         Numbers particular to the model.
+    posterior : Posterior or None
+        Draws, where the model was sampled.
+    diagnostics : Diagnostics or None
+        Of these draws.
     """
 
     model: str
     labels: np.ndarray
     tree: Tree
-    log_evidence: float
+    log_evidence: float | None
     likelihood: Any
     feature_names: tuple[str, ...]
     provenance: Mapping[str, Any]
     details: Mapping[str, Any] = field(default_factory=dict)
+    posterior: Posterior | None = None
+    diagnostics: Diagnostics | None = None
 
     @property
     def n_clusters(self) -> int:

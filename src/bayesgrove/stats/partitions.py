@@ -10,6 +10,7 @@ from bayesgrove.core.errors import InvalidInputError, InvalidSettingError, Memor
 from bayesgrove.core.jit import kernel
 
 MAX_MATRIX_ITEMS = 20_000
+ROWS_PER_BLOCK = 64
 
 
 class Overlap(NamedTuple):
@@ -88,36 +89,182 @@ def co_clustering(draws: ArrayLike) -> np.ndarray:
     draws : int array of shape (..., n_items)
         For instance (chain, draw, item); labels mean something within one draw only.
     """
-    labels = np.asarray(draws)
-    if labels.ndim < 2 or labels.size == 0:
-        raise InvalidInputError(
-            f"draws have at least one draw of at least one item, got shape {labels.shape}. "
-            "Give an array of shape (draw, item)."
-        )
-    n_items = labels.shape[-1]
+    labels = _draws(draws)
+    n_items = labels.shape[1]
     if n_items > MAX_MATRIX_ITEMS:
         raise MemoryLimitError(
             f"the matrix of {n_items} items needs {8e-9 * n_items**2:.1f} GB, the limit is "
             f"{MAX_MATRIX_ITEMS} items. Give a sample of the items."
         )
-    rows = np.ascontiguousarray(labels.reshape(-1, n_items), dtype=np.int64)
-    return shared_counts(rows) / rows.shape[0]
+    shared = np.zeros((n_items, n_items))
+    # 16 bits are enough for so few items, and twice as many of them fit into a vector register.
+    add_shared(relabel_draws(labels).astype(np.int16), shared)
+    shared /= labels.shape[0]
+    mirror(shared)
+    return shared
 
 
 @kernel
-def shared_counts(draws):
-    """Number of rows in which items i and j agree, as floats."""
+def add_shared(draws, shared):
+    """Add to `shared[i, j]`, j <= i, the number of rows in which items i and j agree.
+
+    Blocks of rows stay in the cache while all items pass by; the inner loop is a comparison of short integers,
+    which the compiler turns into vector code.
+    """
     n_draws, n_items = draws.shape
-    counts = np.zeros((n_items, n_items))
-    for row in draws:
+    agree = np.empty(n_items, np.int16)
+    for first in range(0, n_draws, ROWS_PER_BLOCK):
+        last = min(first + ROWS_PER_BLOCK, n_draws)
         for i in range(n_items):
-            for j in range(i):
-                counts[i, j] += row[i] == row[j]
-    for i in range(n_items):
-        counts[i, i] = n_draws
-        for j in range(i):
-            counts[j, i] = counts[i, j]
-    return counts
+            for j in range(i + 1):
+                agree[j] = 0
+            for row in range(first, last):
+                label = draws[row, i]
+                for j in range(i + 1):
+                    agree[j] += np.int16(draws[row, j] == label)
+            for j in range(i + 1):
+                shared[i, j] += agree[j]
+
+
+@kernel
+def mirror(matrix):
+    """Copy the lower triangle to the upper one, tile by tile as both sides must stay in the cache."""
+    n = matrix.shape[0]
+    for top in range(0, n, 64):
+        for left in range(0, top + 1, 64):
+            for i in range(top, min(top + 64, n)):
+                for j in range(left, min(left + 64, i)):
+                    matrix[j, i] = matrix[i, j]
+
+
+def relabel_draws(draws: ArrayLike) -> np.ndarray:
+    """Every draw's labels as 0, 1, ... by first appearance: int32 of shape (n_draws, n_items), draws of any shape.
+
+    Examples
+    --------
+    >>> relabel_draws([[[7, 7, 2], [0, 1, 1]]]).tolist()
+    [[0, 0, 1], [0, 1, 1]]
+    """
+    labels = _draws(draws)
+    lowest, highest = int(labels.min()), int(labels.max())
+    if highest - lowest > 4 * labels.shape[1] + 1024:  # a look-up table of all values would be mostly empty
+        return np.array([relabel(row) for row in labels], np.int32)
+    if labels.dtype.kind == "u":  # may be too large for int64; signed ones may be too far apart for their own type
+        shifted = (labels - labels.min()).astype(np.int64)
+    else:
+        shifted = np.subtract(labels, lowest, dtype=np.int64)
+    return first_appearances(shifted, highest - lowest + 1)
+
+
+@kernel
+def first_appearances(draws, n_values):
+    """Labels of each row numbered by first appearance; values lie in 0 .. n_values - 1."""
+    n_draws, n_items = draws.shape
+    out = np.empty((n_draws, n_items), np.int32)
+    name = np.empty(n_values, np.int32)
+    for row in range(n_draws):
+        for value in range(n_values):
+            name[value] = -1
+        n_names = 0
+        for i in range(n_items):
+            value = draws[row, i]
+            if name[value] < 0:
+                name[value] = n_names
+                n_names += 1
+            out[row, i] = name[value]
+    return out
+
+
+class Loss(NamedTuple):
+    """A distance of partitions: cost of the first's blocks + cost of the second's - 2 x cost of their meetings."""
+
+    name: str
+    step: np.ndarray
+    """Cost of a block of m + 1 items less that of m items, for m = 0 .. n_items - 1."""
+    scale: float
+    """What the sum of costs is divided by."""
+
+
+def named_loss(name: str, n_items: int) -> Loss:
+    """The variation of information ("vi", in nats) or the share of pairs that differ ("binder").
+
+    Notes
+    -----
+    A block of m items costs m log m for "vi", divided by n in the end, and m (m - 1) / 2 for "binder", divided by
+    the number of pairs. One search and one distance therefore serve both.
+    """
+    sizes = np.arange(n_items + 1.0)
+    if name == "vi":
+        costs = np.concatenate([[0.0], sizes[1:] * np.log(sizes[1:])])
+        return Loss(name, np.diff(costs), float(n_items))
+    if name == "binder":
+        return Loss(name, sizes[:-1], max(1.0, n_items * (n_items - 1) / 2.0))
+    raise InvalidSettingError(f'loss is "vi" or "binder", got {name!r}. Choose one of these.')
+
+
+def distances_to_draws(partitions: np.ndarray, draws: np.ndarray, loss: Loss) -> np.ndarray:
+    """Loss between every partition and every draw, both as `relabel_draws` gives them: (n_partitions, n_draws)."""
+    distances = meeting_costs(partitions, draws, loss.step)
+    distances *= -2.0
+    distances += block_costs(partitions, loss.step)[:, np.newaxis] + block_costs(draws, loss.step)
+    return np.maximum(distances / loss.scale, 0.0)
+
+
+@kernel
+def block_costs(partitions, step):
+    """Sum of the costs of each partition's blocks."""
+    costs = np.zeros(partitions.shape[0])
+    counts = np.zeros(step.size, np.int64)
+    for row in range(partitions.shape[0]):
+        for label in partitions[row]:
+            costs[row] += step[counts[label]]
+            counts[label] += 1
+        for label in partitions[row]:
+            counts[label] = 0
+    return costs
+
+
+@kernel
+def items_by_block(labels):
+    """Items block after block, and the place where each block ends."""
+    ends = np.zeros(labels.max() + 1, np.int64)
+    for label in labels:
+        ends[label] += 1
+    for block in range(1, ends.size):
+        ends[block] += ends[block - 1]
+    order = np.empty(labels.size, np.int64)
+    for i in range(labels.size - 1, -1, -1):  # fills each block from its end; afterwards `ends` are the beginnings
+        ends[labels[i]] -= 1
+        order[ends[labels[i]]] = i
+    for block in range(ends.size - 1):
+        ends[block] = ends[block + 1]
+    ends[-1] = labels.size
+    return order, ends
+
+
+@kernel
+def meeting_costs(partitions, draws, step):
+    """Sum of the costs of the meetings of each partition's blocks with each draw's blocks.
+
+    Items are visited block by block of the partition, so that one vector of counts takes the place of a table.
+    """
+    costs = np.zeros((partitions.shape[0], draws.shape[0]))
+    counts = np.zeros(step.size, np.int64)
+    for row in range(partitions.shape[0]):
+        order, ends = items_by_block(partitions[row])
+        for draw in range(draws.shape[0]):
+            total, first = 0.0, 0
+            labels = draws[draw]
+            for last in ends:
+                for place in range(first, last):
+                    label = labels[order[place]]
+                    total += step[counts[label]]
+                    counts[label] += 1
+                for place in range(first, last):
+                    counts[labels[order[place]]] = 0
+                first = last
+            costs[row, draw] = total
+    return costs
 
 
 def all_partitions(n_items: int) -> Iterator[np.ndarray]:
@@ -146,6 +293,18 @@ def _vector(labels: ArrayLike) -> np.ndarray:
     if values.ndim != 1:
         raise InvalidInputError(f"labels are a vector, got shape {values.shape}. Give one label per item.")
     return values
+
+
+def _draws(draws: ArrayLike) -> np.ndarray:
+    labels = np.asarray(draws)
+    if labels.ndim < 2 or labels.size == 0:
+        raise InvalidInputError(
+            f"draws have at least one draw of at least one item, got shape {labels.shape}. "
+            "Give an array of shape (draw, item)."
+        )
+    if labels.dtype.kind not in "biu":
+        raise InvalidInputError(f"labels of draws are integers, got an array of {labels.dtype}. Convert it to int64.")
+    return labels.reshape(-1, labels.shape[-1])
 
 
 def _pair(first: ArrayLike, second: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

@@ -46,19 +46,36 @@ def scaled(prior: Any, places: np.ndarray, log_factors: np.ndarray) -> Any:
     return with_hyper(prior, factors)
 
 
-def draw_factor(
+def directions(n_factors: int) -> list[np.ndarray]:
+    """Each factor alone and each pair together: shape and rate, or a and b, are strongly correlated."""
+    single = np.eye(n_factors)
+    pairs = [single[i] + single[j] for i in range(n_factors) for j in range(i)]
+    return [*single, *pairs]
+
+
+def step_limits(
+    log_factors: np.ndarray, direction: np.ndarray, limits: list[tuple[float, float]]
+) -> tuple[float, float]:
+    """How far one can go along a direction of zeros and ones, backwards and forwards."""
+    moving = np.flatnonzero(direction)
+    return (
+        max(limits[k][0] - log_factors[k] for k in moving),
+        min(limits[k][1] - log_factors[k] for k in moving),
+    )
+
+
+def draw_factors(
     rng: np.random.Generator, prior: Any, places: np.ndarray, log_factors: np.ndarray, rows: np.ndarray, n_clusters: int
 ) -> np.ndarray:
-    """The log factors with one of them, chosen at random, drawn anew."""
-    which = int(rng.integers(places.size))
-    moved = log_factors.copy()
+    """The log factors after one slice-sampling step along a direction chosen at random."""
+    choices = directions(places.size)
+    direction = choices[int(rng.integers(len(choices)))]
 
-    def log_density(value: float) -> float:
-        moved[which] = value
-        log_prior = -0.5 * (value / PRIOR_SD) ** 2
+    def log_density(step: float) -> float:
+        moved = log_factors + step * direction
+        log_prior = -0.5 * float(moved @ moved) / PRIOR_SD**2
         return log_prior + float(total_log_marginal(scaled(prior, places, moved), rows, n_clusters))
 
-    limits = log_limits(prior)[places[which]]
-    value = draw_slice(rng, float(log_factors[which]), log_density, width=SLICE_WIDTH, limits=limits)
-    moved[which] = value
-    return moved
+    every = log_limits(prior)
+    limits = step_limits(log_factors, direction, [every[place] for place in places])
+    return log_factors + draw_slice(rng, 0.0, log_density, width=SLICE_WIDTH, limits=limits) * direction

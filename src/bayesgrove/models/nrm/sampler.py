@@ -13,7 +13,7 @@ from bayesgrove.inference.schedule import Step
 from bayesgrove.models.nrm.anchors import Options, split_merge_moves
 from bayesgrove.models.nrm.gibbs import gibbs_points
 from bayesgrove.models.nrm.guide import Guide, weigh_guide
-from bayesgrove.models.nrm.hyper import draw_factor, free_places, scaled
+from bayesgrove.models.nrm.hyper import draw_factors, free_places, scaled
 from bayesgrove.models.nrm.local import draw_local_points
 from bayesgrove.models.nrm.process import (
     ALPHA,
@@ -91,6 +91,11 @@ class MixtureSampler:
     def n_items(self) -> int:
         """Number of rows."""
         return int(self.values.shape[0])
+
+    @property
+    def parallel(self) -> str:
+        """Threads share the data; sweeps of a few rows are mostly Python, which processes run side by side."""
+        return "processes" if self.n_items < 300 else "threads"
 
     @property
     def label_type(self) -> np.dtype:
@@ -209,7 +214,7 @@ class MixtureSampler:
             return {}
         clusters = state.clusters
         for _ in range(step.times):
-            state.log_factors = draw_factor(
+            state.log_factors = draw_factors(
                 rng, self.prior, self._places, state.log_factors, clusters.rows, int(clusters.count[0])
             )
         state.scorer = self._scorer(state.log_factors)

@@ -1,0 +1,131 @@
+"""What estimators that run Markov chains share: parameters, running, resuming, continuing, diagnostics."""
+
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.core.rng import resolve_seed
+from bayesgrove.estimators.settings import check_n_jobs, check_positive, check_whole
+from bayesgrove.inference.diagnostics import Diagnostics
+from bayesgrove.inference.folder import NAME, read_run
+from bayesgrove.inference.monitors import Monitor, default_monitor
+from bayesgrove.inference.posterior import Posterior
+from bayesgrove.inference.run import ChainResult, RunSettings, continue_chains, run_chains
+from bayesgrove.inference.sampler import Sampler
+from bayesgrove.inference.schedule import Schedule
+
+CHAIN_PATH = 0xC4A1
+"""Keys the generators of chains, apart from all others of a seed."""
+
+
+class ChainEstimator(BaseEstimator):
+    """Base of estimators fitted by Markov chain Monte Carlo."""
+
+    n_chains: int
+    n_tune: int
+    n_draws: int
+    thin: int
+    run_dir: Any
+    resume: bool
+    time_limit: float | None
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+
+    posterior_: Posterior
+    diagnostics_: Diagnostics
+    converged_: bool
+
+    def _check_chain_settings(self) -> None:
+        for name, least in (("n_chains", 1), ("n_tune", 0), ("n_draws", 1), ("thin", 1)):
+            check_whole(name, getattr(self, name), least)
+        check_n_jobs(self.n_jobs)
+        if self.time_limit is not None:
+            check_positive("time_limit", self.time_limit)
+        if self.resume and self.run_dir is None:
+            raise InvalidSettingError("resume=True needs run_dir, the folder of the run to go on with.")
+
+    def _resolve_seed(self) -> int:
+        """The seed; a run that is resumed without one goes on with its own."""
+        if self.random_state is None and self.resume and (Path(self.run_dir) / NAME).exists():
+            return int(read_run(Path(self.run_dir))["seed"])
+        return resolve_seed(self.random_state)
+
+    def _settings(self, about: dict[str, Any]) -> RunSettings:
+        return RunSettings(
+            n_chains=self.n_chains,
+            n_draws=self.n_draws,
+            seed=self._seed,
+            path=(CHAIN_PATH,),
+            n_jobs=self.n_jobs,
+            run_dir=self.run_dir,
+            resume=self.resume,
+            time_limit=self.time_limit,
+            model_name=type(self).__name__,
+            about=about,
+        )
+
+    def _monitor_for_run(self) -> Monitor | None:
+        """The one a caller has set, else progress when verbose."""
+        return getattr(self, "_monitor", None) or (default_monitor() if self.verbose else None)
+
+    def _run(self, sampler: Sampler, schedule: Schedule, about: dict[str, Any]) -> None:
+        self._sampler, self._schedule, self._about = sampler, schedule, about
+        self._keep_chains(run_chains(sampler, schedule, self._settings(about), self._monitor_for_run()))
+
+    def continue_fit(self, n_draws: int) -> Self:
+        """Go on with the chains for more draws; the same as if they had been longer from the start.
+
+        Parameters
+        ----------
+        n_draws : int
+            More draws of each chain.
+        """
+        check_is_fitted(self, "posterior_")
+        check_whole("n_draws", n_draws, 1)
+        if getattr(self, "_sampler", None) is None:
+            raise InvalidSettingError(
+                "a model read from a file has no data to go on with. Fit with run_dir, and resume=True later."
+            )
+        settings = self._settings(self._about)
+        self._keep_chains(
+            continue_chains(self._sampler, self._schedule, self._chains, n_draws, settings, self._monitor_for_run())
+        )
+        self._summarise()
+        return self
+
+    def _keep_chains(self, chains: list[ChainResult]) -> None:
+        """The posterior and what it says of itself."""
+        self._chains = chains
+        draws = [chain.draws for chain in chains]
+        stacked = {name: np.stack([draw[name] for draw in draws]) for name in draws[0]}
+        scalars = [chain.scalars for chain in chains]
+        self.posterior_ = Posterior(
+            stacked.pop("labels"),
+            {name: np.stack([scalar[name] for scalar in scalars]) for name in scalars[0]},
+            stacked,
+            {"model": type(self).__name__, "seed": self._seed},
+        )
+        self.diagnostics_ = self.posterior_.diagnostics()
+        self.converged_ = self.diagnostics_.converged
+        self.n_draws_ = self.posterior_.n_draws
+
+    @property
+    def acceptance_(self) -> dict[str, dict[str, int]]:
+        """Counts by move over all chains, such as how many merges were proposed and accepted."""
+        check_is_fitted(self, "posterior_")
+        totals: dict[str, dict[str, int]] = {}
+        for chain in self._chains:
+            for move, counts in chain.counts.items():
+                own = totals.setdefault(move, {})
+                for name, count in counts.items():
+                    own[name] = own.get(name, 0) + count
+        return totals
+
+    def _summarise(self) -> None:
+        """Set what follows from the posterior."""
+        raise NotImplementedError

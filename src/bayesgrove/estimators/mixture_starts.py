@@ -1,0 +1,51 @@
+"""Where a mixture's chains begin, by the name or the labels a user gives."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.likelihoods import Bound
+from bayesgrove.models.bhc.fit import fit_randomized
+from bayesgrove.models.bhc.splits import Settings
+from bayesgrove.models.nrm.process import Process
+from bayesgrove.models.nrm.starts import GivenLabels, OneCluster, SampleStart, Singletons
+from bayesgrove.trees.cuts import find_front, labels_of_front
+
+INITS = ("bhc", "one", "singletons", "ibhc", "randomized-bhc")
+
+
+@dataclass(frozen=True)
+class RandomizedStart:
+    """Randomized Bayesian hierarchical clustering of all rows, cut where merges turn improbable."""
+
+    bound: Bound
+    process: Process
+
+    def __call__(self, rng: np.random.Generator) -> np.ndarray:
+        """Labels of all rows."""
+        bound = self.bound._replace(free=())
+        seed = int(rng.integers(2**31))
+        fitted = fit_randomized(bound, self.process.alpha, Settings(), seed, 1, None, regraft=True, refine=0)
+        return labels_of_front(fitted.tree, find_front(fitted.tree, "half", None, None, None))
+
+
+def first_labels(init: Any, bound: Bound, process: Process) -> Callable[[np.random.Generator], np.ndarray]:
+    """A function of a generator that gives labels of all rows."""
+    n = bound.values.shape[0]
+    if isinstance(init, str):
+        if init == "bhc":
+            return SampleStart(bound.prior, bound.values, process)
+        if init == "one":
+            return OneCluster(n)
+        if init == "singletons":
+            return Singletons(n)
+        if init == "randomized-bhc":
+            return RandomizedStart(bound, process)
+        raise InvalidSettingError(f"init must be one of {', '.join(INITS)} or an array of labels, got {init!r}.")
+    labels = np.asarray(init)
+    if labels.shape != (n,):
+        raise InvalidSettingError(f"init must have one label for each of the {n} rows, got shape {labels.shape}.")
+    return GivenLabels(labels)

@@ -1,0 +1,51 @@
+"""Slow, clear twins of the losses, the point estimate, the credible ball and the certainty of items."""
+
+import math
+
+import numpy as np
+
+from bayesgrove.stats.partitions import all_partitions
+
+
+def distance(first, second, loss: str) -> float:
+    """Variation of information in nats, or the share of pairs that one partition joins and the other parts."""
+    n = len(first)
+    if loss == "binder":
+        pairs = [(i, j) for i in range(n) for j in range(i)]
+        differ = [(first[i] == first[j]) != (second[i] == second[j]) for i, j in pairs]
+        return sum(differ) / max(1, len(pairs))
+    total = 0.0
+    for a in set(first):
+        for b in set(second):
+            both = sum(x == a and y == b for x, y in zip(first, second, strict=True)) / n
+            share_a, share_b = list(first).count(a) / n, list(second).count(b) / n
+            total -= both * (math.log(both / share_a) + math.log(both / share_b)) if both else 0.0
+    return total
+
+
+def expected_loss(labels, draws, loss: str) -> float:
+    """Mean distance to the draws."""
+    return float(np.mean([distance(list(labels), list(draw), loss) for draw in draws]))
+
+
+def least_expected_loss(draws, loss: str, max_clusters: int | None = None) -> float:
+    """The minimum over all partitions."""
+    candidates = all_partitions(draws.shape[1])
+    limit = max_clusters or draws.shape[1]
+    return min(expected_loss(labels, draws, loss) for labels in candidates if labels.max() < limit)
+
+
+def radius(center, draws, level: float, loss: str) -> float:
+    """The smallest distance within which at least this share of the draws lies."""
+    distances = sorted(distance(list(center), list(draw), loss) for draw in draws)
+    return next(reach for reach in distances if np.mean([d <= reach + 1e-9 for d in distances]) >= level - 1e-12)
+
+
+def mean_similarity(draws, item: int, others) -> float:
+    """Share of draws, averaged over others, in which an item has the other's label."""
+    return float(np.mean([[draw[item] == draw[other] for other in others] for draw in draws]))
+
+
+def share_together(draws, items) -> float:
+    """Share of draws in which all items have one label."""
+    return float(np.mean([len({draw[i] for i in items}) == 1 for draw in draws]))
