@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from bayesgrove.core.errors import InvalidInputError, InvalidSettingError, MemoryLimitError
-from bayesgrove.inference import point_estimate
+from bayesgrove.core.rng import generator
+from bayesgrove.inference import partition_search, point_estimate
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.stats.partitions import (
     all_partitions,
@@ -229,3 +230,70 @@ def test_bad_settings_are_named(monkeypatch):
     monkeypatch.setattr(point_estimate, "MAX_TABLE_CELLS", 5)
     with pytest.raises(MemoryLimitError, match=r"table of 5 blocks of draws by 2 clusters .* thin\(\), or set"):
         posterior.point_estimate(random_state=0)
+
+
+def cells_of(draws):
+    """Every item's cells, and their number."""
+    widths = draws.max(axis=1) + 1
+    offsets = np.concatenate([[0], np.cumsum(widths)])
+    return np.ascontiguousarray((draws + offsets[:-1, np.newaxis]).T), int(offsets[-1])
+
+
+def recount(labels, cells, n_cells, n_clusters):
+    counts = np.zeros((n_cells, n_clusters), int)
+    for i, label in enumerate(labels):
+        if label >= 0:
+            counts[cells[i], label] += 1
+    return counts, np.bincount(labels[labels >= 0], minlength=n_clusters)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_tables_agree_with_the_labels_after_every_move(seed):
+    draws = relabel_draws(noisy_draws(seed, 8, 25, 5, noise=0.5))
+    cells, n_cells = cells_of(draws)
+    step = named_loss("vi", 25).step
+    rng = generator(seed)
+    labels = relabel(draws[0])
+    counts, sizes = np.zeros((n_cells, 8), np.uint32), np.zeros(8, np.int64)
+    n_clusters = partition_search.count_cells(labels, cells, counts, sizes)
+    for _ in range(6):
+        items = partition_search.destroy(rng, labels, cells, n_clusters, counts, sizes)
+        n_clusters -= 1
+        for part in (items, np.arange(25)):
+            expected = recount(labels, cells, n_cells, n_clusters)
+            np.testing.assert_array_equal(counts[:, :n_clusters], expected[0])
+            np.testing.assert_array_equal(sizes[:n_clusters], expected[1])
+            assert (sizes[:n_clusters] > 0).all()
+            assert not counts[:, n_clusters:].any()
+            assert not sizes[n_clusters:].any()
+            _, n_clusters, counts, sizes = partition_search.reallocate(
+                part, labels, cells, n_clusters, counts, sizes, step, 25
+            )
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_sum_of_costs_is_the_loss_up_to_a_constant(loss):
+    draws = relabel_draws(noisy_draws(0, 12, 20, 4, noise=0.4))
+    measure = named_loss(loss, 20)
+    cells, n_cells = cells_of(draws)
+    differences = []
+    for seed in range(5):
+        labels = relabel(np.random.default_rng(seed).integers(0, 5, 20))
+        counts, sizes = np.zeros((n_cells, 6), np.uint32), np.zeros(6, np.int64)
+        n_clusters = partition_search.count_cells(labels, cells, counts, sizes)
+        cost = partition_search.sum_of_costs(n_clusters, 12, counts, sizes, measure.step)
+        differences.append(twin.expected_loss(labels, draws, loss) - cost / measure.scale)
+    assert np.ptp(differences) < 1e-10
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("seed", range(5))
+def test_every_start_ends_where_no_single_move_helps(seed, loss):
+    draws = relabel_draws(noisy_draws(seed, 10, 14, 3, noise=0.5))
+    measure = named_loss(loss, 14)
+    for labels in point_estimate.run_starts(seed, draws, measure, [draws[0]], 6, None, 1):
+        moves = np.tile(labels, (14 * (labels.max() + 2), 1))
+        for row, (item, cluster) in enumerate(np.ndindex(14, labels.max() + 2)):
+            moves[row, item] = cluster
+        expected = distances_to_draws(relabel_draws(np.vstack([labels, moves])), draws, measure).mean(axis=1)
+        assert expected.min() >= expected[0] - 1e-10
