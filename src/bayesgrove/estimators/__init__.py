@@ -1,6 +1,7 @@
 """The scikit-learn facade."""
 
 from bayesgrove.estimators.bhc import BHC
+from bayesgrove.estimators.nrm_mixture import NRMMixture
 from bayesgrove.estimators.randomized_bhc import RandomizedBHC
 
-__all__ = ["BHC", "RandomizedBHC"]
+__all__ = ["BHC", "NRMMixture", "RandomizedBHC"]
