@@ -1,0 +1,1 @@
+"""Mixtures under normalised random measures, and incremental Bayesian hierarchical clustering."""
