@@ -11,13 +11,14 @@ __version__ = metadata.version("bayesgrove")
 
 _HOMES = {
     "BHC": "bayesgrove.estimators.bhc",
+    "IncrementalBHC": "bayesgrove.estimators.incremental_bhc",
     "RandomizedBHC": "bayesgrove.estimators.randomized_bhc",
     "Tree": "bayesgrove.trees.table",
     "load": "bayesgrove.estimators.saving",
 }
 _MODULES = ("datasets", "likelihoods", "plot")
 
-__all__ = ["BHC", "RandomizedBHC", "Tree", "datasets", "likelihoods", "load", "plot"]
+__all__ = ["BHC", "IncrementalBHC", "RandomizedBHC", "Tree", "datasets", "likelihoods", "load", "plot"]
 
 
 def __getattr__(name: str) -> Any:

@@ -42,6 +42,7 @@ pytestmark = pytest.mark.exact
 CONCENTRATION = 0.1
 LOG_KAPPA = np.array([0.0] + [math.log(CONCENTRATION) + math.lgamma(m) for m in range(1, 4001)])
 """A Dirichlet process of small concentration, under which trees are split most often."""
+NO_PAIRS = np.empty((0, 2), np.int64)
 QUICK = ("gaussian-known-variance", "gaussian", "columns")
 
 
@@ -284,17 +285,29 @@ def test_streaming_is_insertion_row_by_row():
         roots = []
         for i in range(len(values)):
             roots, _ = twin.place_all(potentials, [potentials.leaf(i)], roots)
-        found = stream_into(prior, values, new_forest(prior, 1), LOG_KAPPA, 0)
+        found = stream_into(prior, values, NO_PAIRS, LOG_KAPPA, 0)
         check_potentials(found.forest, roots)
-        forest, known = new_forest(prior, 4), 0
+        forest, pairs, known = None, NO_PAIRS, 0
         for last in (3, 4, 5, 17, 24):
-            forest = stream_into(prior, values[:last], forest, LOG_KAPPA, known).forest
-            known = last
+            forest = stream_into(prior, values[:last], pairs, LOG_KAPPA, known).forest
+            pairs, known = pack_forest(forest)["pairs"], last
             check_forest(forest, last)
         assert root_texts(forest) == root_texts(found.forest)
         assert {text: forest.log_tree[node] for node, text in texts_of(forest).items()} == {
             text: found.forest.log_tree[node] for node, text in texts_of(found.forest).items()
         }
+
+
+def test_streaming_reports_progress_and_the_end_of_splits(monkeypatch, caplog):
+    prior, values = crowded(6)
+    reports = []
+    monkeypatch.setattr(incremental, "POPS_AT_ONCE", 10)
+    stream_into(prior, values, NO_PAIRS, LOG_KAPPA, 0, progress=lambda *at: reports.append(at))
+    assert reports == [(10, 24), (20, 24), (24, 24)]
+    monkeypatch.setattr(incremental, "run_stream", lambda *arguments: (0, 1, True))
+    with caplog.at_level(logging.WARNING, "bayesgrove"):
+        stream_into(prior, values, NO_PAIRS, LOG_KAPPA, 0)
+    assert len(caplog.records) == 1
 
 
 def test_best_of_several_orders_is_kept_for_any_number_of_threads():
@@ -389,7 +402,7 @@ def test_numbers_that_are_none_stop_it():
     with pytest.raises(NumericalError, match=r"dissimilarity of a row to a cluster is not finite.*Check"):
         incremental_forest(prior, values, broken, np.arange(24))
     with pytest.raises(NumericalError, match="not finite"):
-        stream_into(prior, values, new_forest(prior, 24), broken, 0)
+        stream_into(prior, values, NO_PAIRS, broken, 0)
     with pytest.raises(NumericalError, match="not finite"):
         joined_tree(prior, start_forest(prior, values, LOG_KAPPA, np.arange(24)), broken, 24)
 

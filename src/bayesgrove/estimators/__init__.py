@@ -1,6 +1,7 @@
 """The scikit-learn facade."""
 
 from bayesgrove.estimators.bhc import BHC
+from bayesgrove.estimators.incremental_bhc import IncrementalBHC
 from bayesgrove.estimators.randomized_bhc import RandomizedBHC
 
-__all__ = ["BHC", "RandomizedBHC"]
+__all__ = ["BHC", "IncrementalBHC", "RandomizedBHC"]

@@ -2,7 +2,8 @@
 
 With kappa(m) the process's weight of a cluster of m rows, every node has
 
-log phi = log kappa(size) + log marginal, log d = log T(left) + log T(right) - log phi, log T = log phi + softplus(log d),
+log phi = log kappa(size) + log marginal, log d = log T(left) + log T(right) - log phi,
+log T = log phi + softplus(log d),
 
 log d = -inf and T = phi at a leaf; 1 / (1 + d) is the probability that the node's rows are one cluster. Processes are
 known by a table only: `log_kappa[m]`, m = 0 .. n, entry 0 unused.
@@ -21,6 +22,7 @@ from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import MemoryLimitError
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import add, log_marginal, merge, n_stats
+from bayesgrove.stats.special import log_gamma_table
 
 MEMORY_LIMIT = 2.0**31
 BYTES_BESIDE_STATISTICS = 80
@@ -57,6 +59,13 @@ class Forest(NamedTuple):
     free: np.ndarray
     """Stack of free inner nodes."""
     counters: np.ndarray
+
+
+def dirichlet_log_kappa(log_concentration: float, n_items: int) -> np.ndarray:
+    """The table of a Dirichlet process: log concentration + lgamma(size), size = 0 .. n_items."""
+    table = np.zeros(n_items + 1)
+    table[1:] = log_concentration + log_gamma_table(1.0, n_items)
+    return table
 
 
 def forest_bytes(prior: Any, n_items: int) -> int:
@@ -299,13 +308,11 @@ def forest_labels(forest):
     """Root of each item as a label, consecutive from 0 by smallest item; NULL for items that are in no tree."""
     labels = np.full(forest.roots.size, NULL)
     nodes = np.empty(forest.parent.size, np.int64)
-    label = 0
-    for root in sorted_roots(forest):
+    for label, root in enumerate(sorted_roots(forest)):
         n_found = preorder(forest, root, nodes)
         for place in range(n_found):
             if nodes[place] < labels.size:
                 labels[nodes[place]] = label
-        label += 1
     return labels
 
 

@@ -32,9 +32,8 @@ from bayesgrove.models.nrm.forest import (
     remove_root,
     set_leaf,
     settle,
-    softplus,
 )
-from bayesgrove.models.nrm.packing import merges_of, pack_forest, unpack_forest
+from bayesgrove.models.nrm.packing import pack_forest, unpack_forest
 
 Progress = Callable[[int, int], None]
 POPS_PER_ITEM = 10
@@ -91,7 +90,7 @@ def nearest_root(prior, forest, log_kappa, x, scratch):
 
 @kernel
 def climb(prior, forest, log_kappa, queue, pair, splits):
-    """Settle what is above a new pair; where it is no longer one cluster, split. The new root and how many went back."""
+    """Settle what is above a new pair, split where it is no longer one cluster: the new root, how many went back."""
     parent, children = forest.parent, forest.children
     node = pair
     while parent[node] != NULL:
@@ -166,9 +165,9 @@ def put_in_queue(prior, values, forest, log_kappa, queue, order):
 
 @kernel
 def run_stream(prior, values, forest, log_kappa, queue, noisy, first, last):
-    """Insert rows `first` .. `last` - 1 one by one, the queue emptied after each. A status and whether splits ended."""
+    """Insert rows `first` .. `last` - 1 one by one, the queue emptied after each: status, pops, if splits ended."""
     scratch = np.empty(forest.rows.shape[1])
-    ended = False
+    ended, n_pops = False, 0
     for i in range(first, last):
         set_leaf(prior, forest, log_kappa, i, values[i])
         push(queue, i)
@@ -177,8 +176,9 @@ def run_stream(prior, values, forest, log_kappa, queue, noisy, first, last):
             splits = queue.counters[POPS] < POPS_PER_ITEM * (i + 1)
             ended = ended or not splits
             if place_next(prior, forest, log_kappa, queue, noisy, splits, scratch)[0] == NULL:
-                return NOT_FINITE, ended
-    return OK, ended
+                return NOT_FINITE, n_pops, ended
+            n_pops += 1
+    return OK, n_pops, ended
 
 
 class IncrementalForest(NamedTuple):
@@ -300,37 +300,40 @@ def best_forest(
 def stream_into(
     prior: Any,
     values: np.ndarray,
-    forest: Forest,
+    pairs: np.ndarray,
     log_kappa: np.ndarray,
     n_known: int,
     *,
     noisy: bool = False,
     memory_limit: float = MEMORY_LIMIT,
+    progress: Progress | None = None,
 ) -> IncrementalForest:
-    """Insert all rows from number `n_known` on, one by one, in their order.
+    """A forest with rows from number `n_known` on inserted one by one, in their order.
 
-    The forest is changed in place where it has room; else a larger one takes its place. How rows are divided into
-    calls changes nothing.
+    How rows are divided into calls changes nothing, to the last bit: the queue is emptied after every row.
 
     Parameters
     ----------
-    prior, log_kappa, noisy, memory_limit
+    prior, log_kappa, noisy, memory_limit, progress
         As in `incremental_forest`.
     values : ndarray of shape (n_rows, n_columns)
         The known rows, then the new ones.
-    forest : Forest
-        Over rows 0 .. n_known - 1.
+    pairs : int array of shape (n_merges, 2)
+        The shape of the forest over rows 0 .. n_known - 1, as `pack_forest` gives it.
     n_known : int
     """
     n = values.shape[0]
-    if n > forest.roots.size:
-        packed = pack_forest(forest, n_known)
-        capacity = max(n, 2 * forest.roots.size)
-        known = np.ascontiguousarray(values[:n_known])
-        forest = unpack_forest(prior, known, log_kappa, packed, capacity=capacity, memory_limit=memory_limit)
-    status, ended = run_stream(prior, values, forest, log_kappa, new_queue(n), noisy, n_known, n)
-    if status != OK:
-        raise not_finite()
-    if ended:
-        warn_of_no_end(n)
-    return described(forest, n, n - n_known)
+    known = np.ascontiguousarray(values[:n_known])
+    forest = unpack_forest(prior, known, log_kappa, {"pairs": pairs}, capacity=n, memory_limit=memory_limit)
+    queue, n_pops, has_ended = new_queue(n), 0, False
+    for first in range(n_known, n, POPS_AT_ONCE):
+        last = min(n, first + POPS_AT_ONCE)
+        status, pops, ended = run_stream(prior, values, forest, log_kappa, queue, noisy, first, last)
+        if status != OK:
+            raise not_finite()
+        if ended and not has_ended:
+            warn_of_no_end(n)
+        n_pops, has_ended = n_pops + pops, has_ended or ended
+        if progress is not None:
+            progress(last - n_known, n - n_known)
+    return described(forest, n, n_pops)

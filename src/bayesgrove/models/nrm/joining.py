@@ -10,6 +10,7 @@ from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import log_marginal, merge
 from bayesgrove.models.nrm.forest import Forest, rank, softplus, sorted_roots
 from bayesgrove.models.nrm.packing import merges_of
+from bayesgrove.stats.special import log_add
 
 
 class JoinedTree(NamedTuple):
@@ -45,6 +46,18 @@ def joined_tree(prior: Any, forest: Forest, log_kappa: np.ndarray, n_items: int)
         np.concatenate([forest.log_tree[nodes], log_tree]),
         len(children),
     )
+
+
+@kernel
+def log_prior_weights(children, log_kappa):
+    """log sum over the partitions consistent with a binary tree of the product of kappa(size), by node."""
+    n_items = children.shape[0] + 1
+    size, out = np.ones(2 * n_items - 1, np.int64), np.full(2 * n_items - 1, log_kappa[1])
+    for t in range(children.shape[0]):
+        a, b = children[t, 0], children[t, 1]
+        size[n_items + t] = size[a] + size[b]
+        out[n_items + t] = log_add(log_kappa[size[n_items + t]], out[a] + out[b])
+    return out
 
 
 @kernel
