@@ -11,6 +11,7 @@ __version__ = metadata.version("bayesgrove")
 
 _HOMES = {
     "BHC": "bayesgrove.estimators.bhc",
+    "IncrementalBHC": "bayesgrove.estimators.incremental_bhc",
     "NRMMixture": "bayesgrove.estimators.nrm_mixture",
     "Posterior": "bayesgrove.inference.posterior",
     "RandomizedBHC": "bayesgrove.estimators.randomized_bhc",
@@ -19,7 +20,18 @@ _HOMES = {
 }
 _MODULES = ("datasets", "likelihoods", "plot")
 
-__all__ = ["BHC", "NRMMixture", "Posterior", "RandomizedBHC", "Tree", "datasets", "likelihoods", "load", "plot"]
+__all__ = [
+    "BHC",
+    "IncrementalBHC",
+    "NRMMixture",
+    "Posterior",
+    "RandomizedBHC",
+    "Tree",
+    "datasets",
+    "likelihoods",
+    "load",
+    "plot",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -210,7 +210,7 @@ def test_help_imports_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert "HEAVY []" in done.stdout
-    assert "One of: bhc, randomized-bhc." in done.stdout
+    assert "One of: bhc, incremental-bhc, randomized-bhc." in done.stdout
 
 
 def test_a_closed_pipe_ends_quietly(run):

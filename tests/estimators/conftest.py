@@ -1,14 +1,14 @@
-"""Two clear clusters in several dresses, and both estimators."""
+"""Two clear clusters in several dresses, and all estimators."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from bayesgrove import BHC, RandomizedBHC
+from bayesgrove import BHC, IncrementalBHC, RandomizedBHC
 from bayesgrove.core.rng import generator
 
 
-@pytest.fixture(params=[BHC, RandomizedBHC])
+@pytest.fixture(params=[BHC, RandomizedBHC, IncrementalBHC])
 def estimator(request):
     """Each estimator class in turn."""
     return request.param

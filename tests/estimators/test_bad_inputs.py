@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sparse
 from sklearn.exceptions import NotFittedError
 
-from bayesgrove import BHC, RandomizedBHC
+from bayesgrove import BHC, IncrementalBHC, RandomizedBHC
 from bayesgrove.core.errors import (
     InvalidFileError,
     InvalidLikelihoodError,
@@ -99,7 +99,6 @@ def test_likelihoods_that_are_none(estimator, X, likelihood):
         *({"concentration": value} for value in (0, -1.0, "x", np.nan, np.inf, True, None)),
         *({"cut": value} for value in ("x", 2.0, -0.1, None, True, np.nan)),
         *({"hyper": value} for value in ("x", None)),
-        *({"refine": value} for value in (-1, 1.5, "a", None, True)),
         *({"n_jobs": value} for value in (0, 1.5, "x", True)),
         *({"random_state": value} for value in ("x", -1, 1.5)),
     ],
@@ -109,6 +108,29 @@ def test_settings_out_of_range(estimator, X, settings):
     name = "a cut by name|probability" if settings.get("cut") not in (None, True) else next(iter(settings))
     with pytest.raises(InvalidSettingError, match=name):
         estimator(**settings).fit(X)
+
+
+@pytest.mark.parametrize("refine", [-1, 1.5, "a", None, True])
+@pytest.mark.parametrize("kind", [BHC, RandomizedBHC])
+def test_rounds_of_refinement_out_of_range(X, kind, refine):
+    with pytest.raises(InvalidSettingError, match="refine must be a whole number of at least 0"):
+        kind(refine=refine).fit(X)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *({"n_init": value} for value in (0, 1.5, None, True)),
+        {"shuffle": "x"},
+        {"noisy": None},
+        {"memory_limit": 0},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_settings_of_incremental_bhc_out_of_range(X, settings, method):
+    with pytest.raises(InvalidSettingError, match=f"{next(iter(settings))} must be"):
+        getattr(IncrementalBHC(**settings), method)(X)
 
 
 @pytest.mark.parametrize(
@@ -161,8 +183,8 @@ def test_too_large_is_refused_before_it_is_allocated(settings, duplicates):
 
 
 def test_settings_are_checked_before_the_data(estimator):
-    with pytest.raises(InvalidSettingError, match="refine"):
-        estimator(refine=-1).fit(np.empty((0, 0)))
+    with pytest.raises(InvalidSettingError, match="n_jobs"):
+        estimator(n_jobs=0).fit(np.empty((0, 0)))
 
 
 def test_category_unseen_in_training_is_named(estimator, frame):

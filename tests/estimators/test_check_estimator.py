@@ -3,11 +3,11 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesgrove import BHC, RandomizedBHC
+from bayesgrove import BHC, IncrementalBHC, RandomizedBHC
 
 pytestmark = pytest.mark.unit
 
 
-@parametrize_with_checks([BHC(), RandomizedBHC()])
+@parametrize_with_checks([BHC(), RandomizedBHC(), IncrementalBHC()])
 def test_scikit_learn_convention(estimator, check):
     check(estimator)

@@ -4,7 +4,7 @@ import joblib
 import numpy as np
 import pytest
 
-from bayesgrove import BHC, RandomizedBHC
+from bayesgrove import BHC, IncrementalBHC, RandomizedBHC
 from bayesgrove.core.rng import generator
 from bayesgrove.datasets import make_benchmark_blobs
 
@@ -53,11 +53,20 @@ def test_exact_tree_is_the_same_for_any_number_of_threads(duplicates, tmp_path):
     assert len(found) == 1
 
 
+def test_incremental_tree_is_the_same_for_any_number_of_threads(tmp_path):
+    X, _ = make_benchmark_blobs("overlapping", 1_500, 4, random_state=3)
+    settings = {"likelihood": "gaussian", "n_init": 4, "random_state": 5}
+    found = {bytes_of(IncrementalBHC(n_jobs=n_jobs, **settings).fit(X), tmp_path) for n_jobs in (1, 2, 4, 1)}
+    assert len(found) == 1
+
+
 def test_seeds_matter_where_numbers_are_drawn(X):
     settings = {"likelihood": "gaussian", "leaf_size": 8, "sample_size": 10, "regraft": False, "refine": 0}
     noise = generator(10).normal(size=(300, 2))
     trees = [RandomizedBHC(random_state=seed, **settings).fit(noise).tree_.parent.tobytes() for seed in range(4)]
     assert len(set(trees)) == 4
+    orders = [IncrementalBHC("gaussian", random_state=seed).fit(noise).tree_.parent.tobytes() for seed in range(4)]
+    assert len(set(orders)) == 4
     exact = [BHC(likelihood="gaussian", random_state=seed).fit(X) for seed in (0, 1)]
     np.testing.assert_array_equal(exact[0].tree_.parent, exact[1].tree_.parent)
     assert exact[0].log_evidence_ == exact[1].log_evidence_

@@ -97,8 +97,8 @@ def test_polars_names_nulls_and_texts(estimator, X):
 
 
 def test_pandas_and_array_agree(estimator, X):
-    by_array = estimator(likelihood="gaussian").fit(X)
-    by_frame = estimator(likelihood="gaussian").fit(pd.DataFrame(X, columns=["a", "b", "c"]))
+    by_array = estimator(likelihood="gaussian", random_state=0).fit(X)
+    by_frame = estimator(likelihood="gaussian", random_state=0).fit(pd.DataFrame(X, columns=["a", "b", "c"]))
     assert by_array.log_evidence_ == by_frame.log_evidence_
     assert not hasattr(by_array, "feature_names_in_")
 

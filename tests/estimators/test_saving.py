@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from bayesgrove import BHC, RandomizedBHC, load
+from bayesgrove import BHC, IncrementalBHC, RandomizedBHC, load
 from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
 from bayesgrove.core.rng import generator
 from bayesgrove.core.table import Table
@@ -32,7 +32,8 @@ def assert_same_answers(model, other, X):
         assert getattr(model, name) == getattr(other, name)
     assert model.node_summary() == other.node_summary()
     assert dict(model.result_.details) == dict(other.result_.details)
-    assert getattr(model, "depth_", None) == getattr(other, "depth_", None)
+    for name in ("depth_", "n_rows_seen_"):
+        assert getattr(model, name, None) == getattr(other, name, None)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +122,7 @@ def test_an_old_file_survives_a_failed_save(estimator, X, tmp_path):
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    """Files of four small models, by name."""
+    """Files of small models, by name."""
     folder = tmp_path_factory.mktemp("saved")
     rng = generator(8)
     # undecided merges, so that nodes above the cut carry weight
@@ -133,6 +134,8 @@ def saved(tmp_path_factory):
         "randomized": RandomizedBHC(likelihood="gaussian", leaf_size=6, sample_size=8, random_state=0).fit(X),
         "mixed": BHC(likelihood=Columns([GaussianDiagonal(), Categorical()])).fit(table),
         "categorical": BHC(likelihood="categorical").fit(codes),
+        "incremental": IncrementalBHC(likelihood="gaussian", random_state=0).fit(X),
+        "stream": IncrementalBHC(likelihood=Columns([GaussianDiagonal(), Categorical()])).fit(table),
     }
     for name, model in models.items():
         model.save(folder / name)
@@ -244,6 +247,38 @@ def test_numbers_that_are_none(saved, tmp_path, array, value):
         load_changed(saved, "gaussian", tmp_path, change)
 
 
+@pytest.mark.parametrize(
+    ("name", "array", "change"),
+    [
+        ("incremental", "stream_values", lambda values: values[:-1]),
+        ("incremental", "stream_values", lambda values: values.astype(np.float32)),
+        ("incremental", "stream_values", lambda values: np.full_like(values, np.inf)),
+        ("incremental", "stream_values", lambda values: np.full_like(values, 1e200)),
+        ("stream", "stream_values", lambda values: np.column_stack([values[:, 0], np.full(len(values), 1e9)])),
+        ("stream", "stream_values", lambda values: np.column_stack([values[:, 0], np.full(len(values), -1.0)])),
+        ("stream", "stream_values", lambda values: np.column_stack([values[:, 0], np.full(len(values), 0.5)])),
+        ("incremental", "stream_pairs", lambda pairs: pairs + 10**6),
+        ("incremental", "stream_pairs", lambda pairs: pairs - 10**6),
+        ("incremental", "stream_pairs", lambda pairs: np.zeros_like(pairs)),
+        ("incremental", "stream_pairs", lambda pairs: pairs.ravel()),
+        ("incremental", "stream_pairs", lambda pairs: pairs.astype(float)),
+        ("incremental", "stream_pairs", lambda pairs: np.concatenate([pairs] * 3)),
+    ],
+)
+def test_streams_that_do_not_fit(saved, tmp_path, name, array, change):
+    def spoil(document, arrays):
+        arrays[array] = change(arrays[array])
+
+    with pytest.raises(InvalidFileError, match="not consistent"):
+        load_changed(saved, name, tmp_path, spoil)
+
+
+@pytest.mark.parametrize("array", ["stream_values", "stream_pairs"])
+def test_streams_that_are_absent(saved, tmp_path, array):
+    with pytest.raises(InvalidFileError, match="not consistent"):
+        load_changed(saved, "incremental", tmp_path, lambda document, arrays: arrays.pop(array))
+
+
 def test_labels_and_sizes_must_agree(saved, tmp_path):
     def swap(document, arrays):
         arrays["labels"] = arrays["labels"].max() - arrays["labels"]
@@ -312,5 +347,7 @@ def test_documents_that_do_not_fit(saved, tmp_path, name, change):
 
 def test_other_kinds_are_named(tmp_path):
     write_model(tmp_path / "other.bg", "Popen", {}, {})
-    with pytest.raises(InvalidFileError, match=r"holds a 'Popen'; this version knows \['BHC', 'RandomizedBHC'\]"):
+    with pytest.raises(
+        InvalidFileError, match=r"holds a 'Popen'; this version knows \['BHC', 'IncrementalBHC', 'RandomizedBHC'\]"
+    ):
         load(tmp_path / "other.bg")

@@ -7,6 +7,7 @@ from bayesgrove.core.errors import InvalidSettingError
 
 MODELS = {
     "bhc": "bayesgrove.estimators.bhc:BHC",
+    "incremental-bhc": "bayesgrove.estimators.incremental_bhc:IncrementalBHC",
     "randomized-bhc": "bayesgrove.estimators.randomized_bhc:RandomizedBHC",
 }
 """Kebab-case name -> "module:Class"."""

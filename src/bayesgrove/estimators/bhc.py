@@ -4,7 +4,7 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
-from bayesgrove.estimators.settings import check_choice, check_positive
+from bayesgrove.estimators.settings import check_choice, check_positive, check_whole
 from bayesgrove.estimators.tree_clusterer import TreeClusterer
 from bayesgrove.likelihoods import Bound
 from bayesgrove.models.bhc.exact import SCORES
@@ -111,6 +111,7 @@ class BHC(TreeClusterer):
 
     def _check_settings(self) -> None:
         super()._check_settings()
+        check_whole("refine", self.refine, 0)
         check_choice("duplicates", self.duplicates, ("exact", "merge_first"))
         check_choice("scores", self.scores, SCORES)
         check_positive("memory_limit", self.memory_limit)

@@ -129,6 +129,7 @@ class RandomizedBHC(TreeClusterer):
 
     def _check_settings(self) -> None:
         super()._check_settings()
+        check_whole("refine", self.refine, 0)
         for name, choices in CHOICES.items():
             check_choice(name, getattr(self, name), choices)
         for name, least in LEAST.items():

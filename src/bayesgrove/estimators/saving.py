@@ -16,7 +16,11 @@ from bayesgrove.models.bhc.predictive import Predictive
 from bayesgrove.models.bhc.summaries import NodeSummary
 from bayesgrove.trees import Tree
 
-HOMES = {"BHC": "bayesgrove.estimators.bhc", "RandomizedBHC": "bayesgrove.estimators.randomized_bhc"}
+HOMES = {
+    "BHC": "bayesgrove.estimators.bhc",
+    "IncrementalBHC": "bayesgrove.estimators.incremental_bhc",
+    "RandomizedBHC": "bayesgrove.estimators.randomized_bhc",
+}
 TREE_PREFIX, PREDICTIVE_PREFIX = "tree_", "predictive_"
 
 
@@ -46,6 +50,7 @@ def save_estimator(model: Any, path: str | Path) -> None:
         **{f"{PREDICTIVE_PREFIX}{name}": getattr(model._predictive, name) for name in Predictive._fields[:-1]},
         "labels": model.labels_,
         "template": model._template,
+        **model._stored_arrays(),
     }
     write_model(path, type(model).__name__, document, arrays)
 
@@ -123,7 +128,7 @@ def restored(file: ModelFile) -> Any:
         provenance=document["provenance"],
         details=document["details"],
     )
-    return checked(model)
+    return checked(model, arrays)
 
 
 def restored_tree(document: dict[str, Any], arrays: dict[str, np.ndarray]) -> Tree:
@@ -155,12 +160,13 @@ def restored_labels(labels: list[Any]) -> tuple[Any, ...]:
     return tuple(labels)
 
 
-def checked(model: Any) -> Any:
+def checked(model: Any, arrays: dict[str, np.ndarray]) -> Any:
     """Refuse what would make a kernel read out of bounds, or an answer that is no number."""
     model._check_settings()
     for rule, holds in (*model_rules(model), *predictive_rules(model)):
         if not holds():
             raise InvalidFileError(rule)
+    model._take_arrays(arrays)
     return model
 
 

@@ -1,7 +1,8 @@
-"""What BHC and RandomizedBHC share: everything after the tree is built."""
+"""What BHC, RandomizedBHC and IncrementalBHC share: everything after the tree is built."""
 
 import logging
 import math
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -49,7 +50,6 @@ class TreeClusterer(ClusterMixin, BaseEstimator):
     likelihood: Any
     concentration: Any
     hyper: str
-    refine: int
     random_state: Any
     n_jobs: int | None
     verbose: int
@@ -101,7 +101,6 @@ class TreeClusterer(ClusterMixin, BaseEstimator):
     def _check_settings(self) -> None:
         """Refuse parameters out of range before any work is done."""
         check_n_jobs(self.n_jobs)
-        check_whole("refine", self.refine, 0)
         self._front(ONE_LEAF)  # cuts it as it will cut the real one
 
     def _progress_callback(self) -> Progress | None:
@@ -226,6 +225,13 @@ class TreeClusterer(ClusterMixin, BaseEstimator):
         """The largest nodes above the cut, from the root down: size, probability, which columns split them."""
         check_is_fitted(self, "tree_")
         return list(self._summaries)
+
+    def _stored_arrays(self) -> dict[str, np.ndarray]:
+        """Arrays a model file keeps besides those of every tree."""
+        return {}
+
+    def _take_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Take `_stored_arrays` back from a model file, or refuse them; all else is restored already."""
 
     def save(self, path: Any) -> None:
         """Write the fitted model to a file that `bayesgrove.load` reads; arrays and JSON, never pickle.

@@ -1,1 +1,1 @@
-"""Mixtures under normalised random measures: Dirichlet process, NGGP, normalised inverse Gaussian."""
+"""Mixtures under normalised random measures, and incremental Bayesian hierarchical clustering."""
