@@ -104,28 +104,30 @@ class ChainEstimator(BaseEstimator):
         draws = [chain.draws for chain in chains]
         stacked = {name: np.stack([draw[name] for draw in draws]) for name in draws[0]}
         scalars = [chain.scalars for chain in chains]
-        self.posterior_ = Posterior(
+        posterior = Posterior(
             stacked.pop("labels"),
             {name: np.stack([scalar[name] for scalar in scalars]) for name in scalars[0]},
             stacked,
             {"model": type(self).__name__, "seed": self._seed},
         )
-        self.diagnostics_ = self.posterior_.diagnostics()
-        self.converged_ = self.diagnostics_.converged
-        self.n_draws_ = self.posterior_.n_draws
+        self.acceptance_ = add_counts(chains)
+        self._keep_posterior(posterior)
 
-    @property
-    def acceptance_(self) -> dict[str, dict[str, int]]:
-        """Counts by move over all chains, such as how many merges were proposed and accepted."""
-        check_is_fitted(self, "posterior_")
-        totals: dict[str, dict[str, int]] = {}
-        for chain in self._chains:
-            for move, counts in chain.counts.items():
-                own = totals.setdefault(move, {})
-                for name, count in counts.items():
-                    own[name] = own.get(name, 0) + count
-        return totals
+    def _keep_posterior(self, posterior: Posterior) -> None:
+        self.posterior_, self.diagnostics_ = posterior, posterior.diagnostics()
+        self.converged_ = self.diagnostics_.converged
 
     def _summarise(self) -> None:
         """Set what follows from the posterior."""
         raise NotImplementedError
+
+
+def add_counts(chains: list[ChainResult]) -> dict[str, dict[str, int]]:
+    """Counts by move and name over all chains; moves that count nothing are left out."""
+    totals: dict[str, dict[str, int]] = {}
+    for chain in chains:
+        for move, counts in chain.counts.items():
+            for name, count in counts.items():
+                own = totals.setdefault(move, {})
+                own[name] = own.get(name, 0) + count
+    return totals

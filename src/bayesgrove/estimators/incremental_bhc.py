@@ -1,6 +1,5 @@
 """`IncrementalBHC`: Bayesian hierarchical clustering of rows that arrive one after another."""
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -206,7 +205,7 @@ class IncrementalBHC(TreeClusterer):
         tree = Tree.from_merges(joined.children, log_merge_odds=-joined.log_d, columns=columns)
         evidence = evidence_bound(float(joined.log_tree[-1]), n, log_concentration) + bound.log_measure
         self._pairs = pack_forest(found.forest)["pairs"]
-        steps = {"n_roots": joined.n_joins + 1, "n_placed": found.n_pops}
+        steps = {"n_roots": float(joined.n_joins + 1), "n_placed": float(found.n_pops)}
         return Fitted(bound, log_concentration, tree, evidence, 0, steps)
 
     def _keep(self, fitted: Fitted, names: tuple[str, ...]) -> None:
@@ -214,11 +213,13 @@ class IncrementalBHC(TreeClusterer):
         self._values = fitted.bound.values
         self.n_rows_seen_ = self._values.shape[0]
 
-    def _stored_arrays(self) -> dict[str, np.ndarray]:
-        """What more rows need: the rows so far and the shape of the forest."""
-        return {"stream_values": self._values, "stream_pairs": self._pairs}
+    def _file_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """With what more rows need: the rows so far and the shape of the forest."""
+        document, arrays = super()._file_parts()
+        return document, {**arrays, "stream_values": self._values, "stream_pairs": self._pairs}
 
-    def _take_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
+    def _restore(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        super()._restore(document, arrays)
         n, values = self.labels_.size, np.ascontiguousarray(arrays["stream_values"])
         if values.dtype != np.float64 or values.shape != (n, self.n_features_in_):
             raise InvalidFileError("the rows of the stream do not fit the tree")

@@ -12,7 +12,9 @@ from bayesgrove.core.rng import generator, resolve_seed
 from bayesgrove.core.table import Table
 from bayesgrove.estimators.chains import ChainEstimator
 from bayesgrove.estimators.inputs import accepts_sparse, read_input
+from bayesgrove.estimators.mixture_files import mixture_file_parts, restore_mixture
 from bayesgrove.estimators.mixture_starts import first_labels
+from bayesgrove.estimators.saving import save_estimator
 from bayesgrove.estimators.settings import check_choice, check_positive, check_whole
 from bayesgrove.inference.result import Result
 from bayesgrove.likelihoods import Bound, bind, encode, relearned
@@ -250,6 +252,9 @@ class NRMMixture(ClusterMixin, ChainEstimator):
             log_factors[chosen],
             self.labels_,
         )
+        self._set_result()
+
+    def _set_result(self) -> None:
         self.result_ = Result(
             model=type(self).__name__,
             labels=self.labels_,
@@ -259,7 +264,7 @@ class NRMMixture(ClusterMixin, ChainEstimator):
             feature_names=self._names,
             provenance=self._about,
             details={"verdict": self.diagnostics_.verdict.sentence},
-            posterior=posterior,
+            posterior=self.posterior_,
             diagnostics=self.diagnostics_,
         )
 
@@ -359,3 +364,19 @@ class NRMMixture(ClusterMixin, ChainEstimator):
         bound = self._bound
         drawn = draw_rows(self._kept, bound.prior, bound.free, rng, self._template, n_samples)
         return bound.encoding.undo(drawn)
+
+    def save(self, path: Any) -> None:
+        """Write the fitted model to a file that `bayesgrove.load` reads; arrays and JSON, never pickle.
+
+        Parameters
+        ----------
+        path : str or Path
+        """
+        check_is_fitted(self, "posterior_")
+        save_estimator(self, path)
+
+    def _file_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return mixture_file_parts(self)
+
+    def _restore(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        restore_mixture(self, document, arrays)

@@ -1,7 +1,9 @@
 """`RandomizedBHC`: Bayesian hierarchical clustering of up to millions of rows."""
 
-from typing import Any, Self
+from typing import Any
 
+import numpy as np
+import Self
 from joblib import effective_n_jobs
 
 from bayesgrove.estimators.settings import check_choice, check_whole
@@ -164,3 +166,7 @@ class RandomizedBHC(TreeClusterer):
             filter_nodes=self.filter_nodes,
             inner=self.inner,
         )
+
+    def _restore(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        super()._restore(document, arrays)
+        self.depth_ = int(document["details"]["depth"])

@@ -2,7 +2,6 @@
 
 import logging
 import math
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +15,7 @@ from bayesgrove.estimators.cut import Cut
 from bayesgrove.estimators.inputs import accepts_sparse, read_input
 from bayesgrove.estimators.saving import save_estimator
 from bayesgrove.estimators.settings import check_n_jobs, check_whole
+from bayesgrove.estimators.tree_files import restore_tree_model, tree_file_parts
 from bayesgrove.inference.result import Result
 from bayesgrove.likelihoods import Bound, bind, encode
 from bayesgrove.models.bhc.exact import Progress
@@ -226,12 +226,13 @@ class TreeClusterer(ClusterMixin, BaseEstimator):
         check_is_fitted(self, "tree_")
         return list(self._summaries)
 
-    def _stored_arrays(self) -> dict[str, np.ndarray]:
-        """Arrays a model file keeps besides those of every tree."""
-        return {}
+    def _file_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What a model file keeps besides what all estimators share."""
+        return tree_file_parts(self)
 
-    def _take_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Take `_stored_arrays` back from a model file, or refuse them; all else is restored already."""
+    def _restore(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        """Take `_file_parts` back from a model file, or refuse them; all else is restored already."""
+        restore_tree_model(self, document, arrays)
 
     def save(self, path: Any) -> None:
         """Write the fitted model to a file that `bayesgrove.load` reads; arrays and JSON, never pickle.

@@ -4,8 +4,8 @@
     DRAW      number u64; bytes per element of each array u8; all dimensions u32; scalars f64; then the arrays' bytes
     STATE     length u32; JSON: sweep, generator, counts, names, types and shapes of arrays; then the arrays' bytes
 
-Numbers are little-endian, arrays in C order. Integers of draws that are not negative take as few bytes as hold them: labels of
-10,000 items in fewer than 128 clusters take 10 kB, not 80, which is also most of the time that storing them takes.
+Numbers are little-endian, arrays in C order. Integers of draws that are not negative take as few bytes as hold them:
+labels of 10,000 items in fewer than 128 clusters take 10 kB, not 80, which is most of the time that storing takes.
 """
 
 import json
