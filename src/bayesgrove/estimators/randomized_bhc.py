@@ -1,9 +1,8 @@
 """`RandomizedBHC`: Bayesian hierarchical clustering of up to millions of rows."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-import Self
 from joblib import effective_n_jobs
 
 from bayesgrove.estimators.settings import check_choice, check_whole
