@@ -348,6 +348,7 @@ def test_documents_that_do_not_fit(saved, tmp_path, name, change):
 def test_other_kinds_are_named(tmp_path):
     write_model(tmp_path / "other.bg", "Popen", {}, {})
     with pytest.raises(
-        InvalidFileError, match=r"holds a 'Popen'; this version knows \['BHC', 'IncrementalBHC', 'RandomizedBHC'\]"
+        InvalidFileError,
+        match=r"holds a 'Popen'; this version knows \['BHC', 'IncrementalBHC', 'NRMMixture', 'RandomizedBHC'\]",
     ):
         load(tmp_path / "other.bg")
