@@ -66,6 +66,18 @@ def test_who_comes_late_cannot_touch_the_board_of_the_next_run(tmp_path):
             assert board.view(0).sweep == 0
 
 
+def test_a_board_on_another_machine_is_its_own(tmp_path, monkeypatch):
+    with new_board(1, tmp_path, shared=True) as board:
+        sent = pickle.dumps(board)
+        with monkeypatch.context() as patched:
+            patched.setattr(boards.platform, "node", lambda: "elsewhere")
+            remote = pickle.loads(sent)
+        remote.write(0, VIEW)
+        board.stop()
+        assert not remote.is_stopped
+        assert board.view(0).sweep == 0
+
+
 def test_a_board_without_a_folder():
     with new_board(2, None, shared=True) as board:
         assert board.path.parent.is_dir()
