@@ -248,6 +248,20 @@ def test_ctrl_c_without_a_folder_says_that_draws_are_lost():
         run_chains(ToySampler(), SCHEDULE, settings, Pressing())
 
 
+def test_workers_that_die_of_ctrl_c_are_no_error_of_their_own(tmp_path, monkeypatch):
+    """Idle workers of an earlier use of joblib get the signal too, and joblib then calls its pool broken."""
+    settings = dataclasses.replace(SETTINGS, run_dir=tmp_path / "run", n_draws=12)
+    run_chains(ToySampler(), SCHEDULE, settings)
+
+    def broken(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        raise RuntimeError("a worker has died")
+
+    monkeypatch.setattr("bayesgrove.inference.run._map", broken)
+    with pytest.raises(KeyboardInterrupt, match=r"24 draws are safe in .*\(12, 12 by chain\)"):
+        run_chains(ToySampler(), SCHEDULE, dataclasses.replace(settings, resume=True, n_draws=20))
+
+
 SCRIPT = """
 import sys
 from reference.toy_sampler import SCHEDULE, ToySampler

@@ -100,6 +100,11 @@ def test_joblibs_own_settings_are_respected(whole):
     assert seen == {"MainThread"}
 
 
+def test_a_backend_of_joblib_that_gives_lists_only(whole):
+    with joblib.parallel_config(backend="multiprocessing", n_jobs=2):
+        assert digest(run(n_jobs=None)) == digest(whole)
+
+
 @dataclasses.dataclass(frozen=True)
 class Witness(ToySampler):
     """Tells in a scalar whether it is run by the process that started the run."""
