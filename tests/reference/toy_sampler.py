@@ -95,18 +95,10 @@ class BrokenSampler(ToySampler):
 
 
 class FlatSampler:
-    """The cheapest there is: labels change by a counter; to weigh the engine itself.
+    """The cheapest there is: labels change by a counter; to weigh the engine itself."""
 
-    With `n_passes` a sweep takes so many times the logarithms of a table of six columns, and adds up its time in
-    `spent`.
-    """
-
-    def __init__(self, n_items=5, n_passes=0):
+    def __init__(self, n_items=5):
         self.n_items = n_items
-        self.n_passes = n_passes
-        self.table = np.linspace(1.0, 2.0, 6 * n_items)
-        self.logarithms = np.empty(6 * n_items)
-        self.spent = 0.0
 
     def fingerprint(self):
         return {"model": "flat", "rows": self.n_items}
@@ -116,11 +108,6 @@ class FlatSampler:
 
     def move(self, rng, state, step):
         state[0] += 1
-        if self.n_passes:
-            start = time.thread_time()
-            for _ in range(self.n_passes):
-                np.log(self.table, out=self.logarithms)
-            self.spent += time.thread_time() - start
         return {"proposed": 1, "accepted": 1}
 
     def refresh(self, state):
