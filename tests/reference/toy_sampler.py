@@ -97,10 +97,8 @@ class BrokenSampler(ToySampler):
 class FlatSampler:
     """The cheapest there is: labels change by a counter; to weigh the engine itself."""
 
-    def __init__(self, n_items=5, seconds=0.0):
+    def __init__(self, n_items=5):
         self.n_items = n_items
-        self.seconds = seconds
-        self.spent = 0.0
 
     def fingerprint(self):
         return {"model": "flat", "rows": self.n_items}
@@ -110,11 +108,6 @@ class FlatSampler:
 
     def move(self, rng, state, step):
         state[0] += 1
-        if self.seconds:
-            start = time.thread_time()
-            while time.thread_time() < start + self.seconds:
-                pass
-            self.spent += time.thread_time() - start
         return {"proposed": 1, "accepted": 1}
 
     def refresh(self, state):

@@ -66,6 +66,18 @@ def test_who_comes_late_cannot_touch_the_board_of_the_next_run(tmp_path):
             assert board.view(0).sweep == 0
 
 
+def test_a_board_on_another_machine_is_its_own(tmp_path, monkeypatch):
+    with new_board(1, tmp_path, shared=True) as board:
+        sent = pickle.dumps(board)
+        with monkeypatch.context() as patched:
+            patched.setattr(boards.platform, "node", lambda: "elsewhere")
+            remote = pickle.loads(sent)
+        remote.write(0, VIEW)
+        board.stop()
+        assert not remote.is_stopped
+        assert board.view(0).sweep == 0
+
+
 def test_a_board_without_a_folder():
     with new_board(2, None, shared=True) as board:
         assert board.path.parent.is_dir()
@@ -234,6 +246,20 @@ def test_ctrl_c_without_a_folder_says_that_draws_are_lost():
     settings = dataclasses.replace(SETTINGS, n_draws=100_000)
     with pytest.raises(KeyboardInterrupt, match=r"in memory only\. Give run_dir to be able to go on"):
         run_chains(ToySampler(), SCHEDULE, settings, Pressing())
+
+
+def test_workers_that_die_of_ctrl_c_are_no_error_of_their_own(tmp_path, monkeypatch):
+    """Idle workers of an earlier use of joblib get the signal too, and joblib then calls its pool broken."""
+    settings = dataclasses.replace(SETTINGS, run_dir=tmp_path / "run", n_draws=12)
+    run_chains(ToySampler(), SCHEDULE, settings)
+
+    def broken(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        raise RuntimeError("a worker has died")
+
+    monkeypatch.setattr("bayesgrove.inference.run._map", broken)
+    with pytest.raises(KeyboardInterrupt, match=r"24 draws are safe in .*\(12, 12 by chain\)"):
+        run_chains(ToySampler(), SCHEDULE, dataclasses.replace(settings, resume=True, n_draws=20))
 
 
 SCRIPT = """

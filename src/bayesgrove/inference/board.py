@@ -3,6 +3,7 @@
 import contextlib
 import math
 import os
+import platform
 import secrets
 import tempfile
 from collections.abc import Iterator
@@ -50,7 +51,7 @@ class Board:
     """One row per chain, and one for the flag to stop and the board's own number.
 
     A board in a file is pickled as its path. Whoever comes late, when the file is gone or belongs to the next run, gets
-    a board of his own that says stop.
+    a board of his own that says stop; on another machine, one that never does.
     """
 
     def __init__(self, n_chains: int) -> None:
@@ -65,11 +66,13 @@ class Board:
         number = board._rows[0, 1] = float(secrets.randbits(50))
         with replacing(folder / NAME) as stream:  # written out: touching a hole of a full disk would end the process
             stream.write(board._rows.tobytes())
-        return cls._open(n_chains, folder / NAME, number)
+        return cls._open(n_chains, folder / NAME, number, platform.node())
 
     @classmethod
-    def _open(cls, n_chains: int, path: Path, number: float) -> Self:
+    def _open(cls, n_chains: int, path: Path, number: float, machine: str) -> Self:
         board = cls(n_chains)
+        if platform.node() != machine:
+            return board
         try:
             rows = np.memmap(path, float, "r+", shape=board._rows.shape)
         except (OSError, ValueError):
@@ -83,7 +86,7 @@ class Board:
     def __reduce__(self) -> tuple[Any, ...]:
         if self.path is None:
             return type(self), (self.n_chains,)
-        return type(self)._open, (self.n_chains, self.path, float(self._rows[0, 1]))
+        return type(self)._open, (self.n_chains, self.path, float(self._rows[0, 1]), platform.node())
 
     def write(self, chain: int, view: ChainView) -> None:
         """Show what a chain is at."""

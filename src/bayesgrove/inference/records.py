@@ -4,8 +4,8 @@
     DRAW      number u64; bytes per element of each array u8; all dimensions u32; scalars f64; then the arrays' bytes
     STATE     length u32; JSON: sweep, generator, counts, names, types and shapes of arrays; then the arrays' bytes
 
-Numbers are little-endian, arrays in C order. Integers of draws that are not negative take as few bytes as hold them:
-labels of 10,000 items in fewer than 128 clusters take 10 kB, not 80, which is most of the time that storing takes.
+Numbers are little-endian, arrays in C order. Integers of draws take as few bytes as hold them where none is negative:
+labels of 10,000 items in fewer than 128 clusters take 10 kB, not 80.
 """
 
 import json
@@ -24,6 +24,7 @@ LAYOUT, DRAW, STATE = 1, 2, 3
 _TYPES = "biuf"
 _LENGTH = struct.Struct("<I")
 _WORTH_NARROWING = 32
+_UNSIGNED = {width: np.dtype(f"u{width}") for width in (2, 4, 8)}
 _NARROWER = {
     np.dtype(f"{sign}{width}"): [
         (int(np.iinfo(f"{sign}{less}").max), np.dtype(f"{sign}{less}")) for less in (1, 2, 4) if less < width
@@ -121,7 +122,7 @@ class DrawFormat:
 
 def _narrowed(values: np.ndarray) -> np.ndarray:
     """The same numbers in fewer bytes where none is negative, which read as unsigned would be huge."""
-    largest = int(values.view(f"u{values.itemsize}").max())
+    largest = int(np.maximum.reduce(values.view(_UNSIGNED[values.itemsize]), axis=None))
     for most, kind in _NARROWER[values.dtype]:
         if largest <= most:
             return values.astype(kind)

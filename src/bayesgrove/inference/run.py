@@ -50,9 +50,8 @@ class RunSettings:
 
     Notes
     -----
-    Threads are the default because kernels give the lock of Python free and workers in processes take a second or
-    two to start. A sampler whose sweeps take less than some 0.2 ms holds the lock most of the time: two threads were
-    then no faster than one, and it should ask for processes.
+    Threads are the default because kernels free Python's lock and processes take a second or two to start. Sweeps that
+    are Python for the most part hold it: a sampler of such sweeps should ask for processes.
     """
 
     n_chains: int = 4
@@ -274,7 +273,7 @@ def _results(endings: list[Ending], settings: RunSettings, folder: Path | None =
     n_draws = min(settings.n_draws, *(ending.n_draws for ending in endings))
     if n_draws == 0:
         raise RunStoppedError(
-            f"the time limit of {settings.time_limit} s was over before the first draw of each chain. "
+            f"the time limit of {settings.time_limit} s was over before each chain had a first draw. "
             + ("Run it again with resume=True to go on." if folder else "Allow more time, or fewer sweeps of burn-in.")
         )
     results = []

@@ -12,7 +12,11 @@ class Sampler(Protocol):
     """Data, priors and fixed settings of one model: never changed, the same for all chains, fit for pickling.
 
     A *state* is whatever the family likes, changed in place by moves. What `pack` gives is the whole of it: after
-    `refresh`, a state and `unpack(pack(state))` must go on alike to the last bit.
+    `refresh`, a state and `unpack(pack(state))` must go on alike to the last bit. `pack`, `draw` and `scalars` leave
+    the state as it is, caches included: when they are called depends on the clock.
+
+    A sampler may have an attribute `parallel`, "threads" (taken where there is none) or "processes": what chains should
+    run in when nobody says. Processes pay off where sweeps are short and mostly Python.
     """
 
     def fingerprint(self) -> Mapping[str, Any]:
