@@ -13,7 +13,7 @@ from bayesgrove.cli.progress import progress_of
 from bayesgrove.cli.settings import build_model, parse_settings
 from bayesgrove.cli.show import hyper_parameters, show_model
 from bayesgrove.core import provenance
-from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.core.errors import BayesgroveError, InvalidFileError, InvalidSettingError
 from bayesgrove.core.table import Table
 from bayesgrove.io.tables import read_labelled_table
 
@@ -32,22 +32,69 @@ class FitRequest:
     force: bool
 
 
+class InterruptedRunError(BayesgroveError):
+    """Ctrl+C after which a run can go on; the message says how."""
+
+
 def fit(request: FitRequest, console: Console) -> None:
     """Fit, write the run, show the result."""
     run_folder.check_destination(request.out, force=request.force)
     settings = _merge(parse_settings(request.settings), request.options)
+    model_class = models.model_class(request.model)
+    model = build_model(model_class, settings)
+    table, names = read_labelled_table(request.data, index=request.index, header=request.header)
+    if hasattr(model, "run_dir") and model.run_dir is None:
+        model.run_dir = run_folder.begin_chains(request.out, _document(request, settings))
+    fit_and_show(model, request, table, names, console)
+
+
+def resume(run: Path, n_draws: int | None, data: Path | None, jobs: int | None, console: Console) -> None:
+    """Go on with the chains of a run, from where they were or for more draws."""
+    document = run_folder.read_request(run)
+    try:
+        place = Path(document["data"]) if data is None else data
+        request = FitRequest(document["model"], place, run, [], {}, document["index"], document["header"], True)
+        settings = dict(document["settings"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidFileError(f"{run / run_folder.REQUEST} is damaged: {error} is missing.", path=run) from error
+    settings |= {"run_dir": run / run_folder.CHAINS, "resume": True}
+    settings |= {} if n_draws is None else {"n_draws": n_draws}
+    settings |= {} if jobs is None else {"n_jobs": jobs}
     model = build_model(models.model_class(request.model), settings)
     table, names = read_labelled_table(request.data, index=request.index, header=request.header)
+    fit_and_show(model, request, table, names, console)
+
+
+def fit_and_show(
+    model: Any, request: FitRequest, table: Table, names: tuple[str, ...] | None, console: Console
+) -> None:
+    """Fit, write the run, show the result."""
     start = time.perf_counter()
-    with progress_of(model, f"{request.model} on {table.n_rows} rows x {table.n_columns} columns"):
-        model.fit(table)
+    try:
+        with progress_of(model, f"{request.model} on {table.n_rows} rows x {table.n_columns} columns"):
+            model.fit(table)
+    except KeyboardInterrupt as error:
+        if not hasattr(model, "run_dir") or not str(error):
+            raise
+        raise InterruptedRunError(f"stopped; go on with: bayesgrove resume {request.out}") from error
     seconds = time.perf_counter() - start
     name_leaves(model, names)
     summary = summarise(model, request.model, table, seconds)
     summary.update(data=request.data.name, index=request.index, header=request.header)
-    run_folder.write_run(request.out, model, summary, names, force=request.force)
+    run_folder.write_run(request.out, model, summary, names, force=True)
     show_model(console, model)
     show_files(console, request.out, model)
+
+
+def _document(request: FitRequest, settings: dict[str, Any]) -> dict[str, Any]:
+    """What `resume` needs to ask for the same again."""
+    return {
+        "model": request.model,
+        "data": str(request.data.absolute()),
+        "settings": settings,
+        "index": request.index,
+        "header": request.header,
+    }
 
 
 def _merge(settings: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -76,6 +123,7 @@ def summarise(model: Any, name: str, table: Table, seconds: float) -> dict[str, 
         "n_clusters": int(model.n_clusters_),
         "cluster_sizes": np.bincount(model.labels_).tolist(),
         "log_evidence": None if evidence is None else float(evidence),
+        **({"verdict": model.diagnostics_.verdict.sentence} if hasattr(model, "diagnostics_") else {}),
         "hyper_parameters": hyper_parameters(model),
         "seconds": round(seconds, 3),
     }

@@ -91,14 +91,38 @@ def predict(
 @app.command()
 def export(
     run: Run,
-    format: Annotated[str, typer.Option("--format", help="labels, newick, linkage or json.")],
+    format: Annotated[str, typer.Option("--format", help="labels, newick, linkage, json or netcdf (draws).")],
     output: Output = None,
     force: Force = False,
 ) -> None:
-    """Write a run's labels or tree for other programs."""
+    """Write a run's labels, tree or draws for other programs."""
     from bayesgrove.cli.predict import export as run_export
 
     run_export(run, format, output, force=force)
+
+
+@app.command()
+def resume(
+    run: Run,
+    draws: Annotated[int | None, typer.Option(help="Draws of each chain in all; default: as asked for first.")] = None,
+    data: Annotated[Path | None, typer.Option(help="The table, where it has moved.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Number of parallel jobs.")] = None,
+    verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, help="Tell more.")] = 0,
+) -> None:
+    """Go on with a run of Markov chains that was stopped, or make it longer."""
+    from bayesgrove.cli.fit import resume as run_resume
+    from bayesgrove.cli.progress import log_to_stderr
+
+    with log_to_stderr(verbose):
+        run_resume(run, draws, data, jobs, _console())
+
+
+@app.command()
+def status(run: Run) -> None:
+    """Show how far a run is, also while it runs."""
+    from bayesgrove.cli.status import status as run_status
+
+    run_status(run, _console())
 
 
 @app.command()
@@ -123,7 +147,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return _complain(INTERRUPTION, INTERRUPTED)
     except BayesgroveError as error:
-        return _complain(str(error), OUR_ERROR)
+        is_stop = type(error).__name__ == "InterruptedRunError"
+        return _complain(str(error), INTERRUPTED if is_stop else OUR_ERROR)
     except Exception as error:
         if os.environ.get("BAYESGROVE_TRACEBACK"):
             raise

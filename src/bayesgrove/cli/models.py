@@ -8,6 +8,7 @@ from bayesgrove.core.errors import InvalidSettingError
 MODELS = {
     "bhc": "bayesgrove.estimators.bhc:BHC",
     "incremental-bhc": "bayesgrove.estimators.incremental_bhc:IncrementalBHC",
+    "nrm-mixture": "bayesgrove.estimators.nrm_mixture:NRMMixture",
     "randomized-bhc": "bayesgrove.estimators.randomized_bhc:RandomizedBHC",
 }
 """Kebab-case name -> "module:Class"."""

@@ -14,7 +14,7 @@ from bayesgrove.io import atomic
 from bayesgrove.io.delimited import write_csv_stream
 from bayesgrove.io.tables import LabelledTable, read_labelled_table
 
-FORMATS = ("labels", "newick", "linkage", "json")
+FORMATS = ("labels", "newick", "linkage", "json", "netcdf")
 
 
 def predict(run: Path, data: Path, output: Path | None, *, proba: bool, force: bool) -> None:
@@ -45,12 +45,23 @@ def read_new_rows(data: Path, summary: dict[str, Any]) -> LabelledTable:
 
 
 def export(run: Path, format: str, output: Path | None, *, force: bool) -> None:
-    """Write the labels or the tree of a run in a format other programs read."""
+    """Write the labels, the tree or the draws of a run in a format other programs read."""
     if format not in FORMATS:
         raise InvalidSettingError(f"--format is one of {', '.join(FORMATS)}, got {format!r}.")
     _check_output(output, force)
     model, _ = open_run(run)
-    _write(_exported(model, format), output, force)
+    if format == "netcdf":
+        _export_draws(model, output, force)
+    else:
+        _write(_exported(model, format), output, force)
+
+
+def _export_draws(model: Any, output: Path | None, force: bool) -> None:
+    if not hasattr(model, "posterior_"):
+        raise InvalidSettingError(f"--format netcdf writes draws, and {type(model).__name__} has none.")
+    if output is None:
+        raise InvalidSettingError("--format netcdf needs --output FILE.")
+    model.posterior_.to_netcdf(output, overwrite=force)
 
 
 def _exported(model: Any, format: str) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from bayesgrove.inference.monitors import default_monitor
+
 
 @contextlib.contextmanager
 def log_to_stderr(verbose: int) -> Iterator[None]:
@@ -28,8 +30,15 @@ def log_to_stderr(verbose: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def progress_of(model: Any, title: str) -> Iterator[None]:
-    """A bar fed by the model's `_progress(done, total)` hook; drawn only where stderr is a terminal."""
+    """A bar fed by the model's `_progress(done, total)` hook, or a line per chain; only where stderr is a terminal."""
     console = Console(stderr=True)
+    if hasattr(model, "run_dir"):
+        model._monitor = default_monitor()
+        try:
+            yield
+        finally:
+            del model._monitor
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(title, total=None)

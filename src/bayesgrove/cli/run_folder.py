@@ -14,6 +14,8 @@ from bayesgrove.core.errors import InvalidFileError
 from bayesgrove.io import atomic
 
 MODEL, LABELS, NEWICK, PICTURE, SUMMARY = "model.bg", "labels.csv", "tree.newick", "tree.png", "summary.json"
+REQUEST, CHAINS = "request.json", "chains"
+"""What was asked for, and the folder of the chains' logs: a run of Markov chains has them from its beginning."""
 MAX_SUMMARY_BYTES = 256 * 2**20
 
 
@@ -24,6 +26,14 @@ def check_destination(run: Path, *, force: bool) -> None:
     if not os.path.isdir(run.absolute().parent):
         raise InvalidFileError(f"there is no folder {run.absolute().parent} to make {run.name} in.", path=run)
     if not run.is_dir() or not any(run.iterdir()):
+        return
+    if not (run / SUMMARY).is_file() and (run / REQUEST).is_file():
+        if not force:
+            raise InvalidFileError(
+                f"{run} holds a run that has not ended; go on with: bayesgrove resume {run}, or add --force to begin "
+                "again.",
+                path=run,
+            )
         return
     if not (run / SUMMARY).is_file():
         raise InvalidFileError(f"{run} has files that are no bayesgrove run; choose a new or empty folder.", path=run)
@@ -54,6 +64,31 @@ def _publish(stage: Path, run: Path) -> None:
         (run / PICTURE).unlink()  # the old picture shows another tree
     for path in sorted(stage.iterdir()):
         os.replace(path, run / path.name)
+
+
+def begin_chains(run: Path, request: dict[str, Any]) -> Path:
+    """Make the folder of a run of chains and note what was asked for; gives the folder for the logs."""
+    try:
+        run.mkdir(exist_ok=True)
+        shutil.rmtree(run / CHAINS, ignore_errors=True)  # asked for by --force
+    except OSError as error:
+        raise InvalidFileError(f"cannot write to {run}: {error.strerror}.", path=run) from error
+    for name in (SUMMARY, MODEL, LABELS, NEWICK, PICTURE):
+        with contextlib.suppress(FileNotFoundError):
+            (run / name).unlink()  # they show another run
+    atomic.write_text(run / REQUEST, json.dumps(request, indent=2) + "\n")
+    return run / CHAINS
+
+
+def read_request(run: Path) -> dict[str, Any]:
+    """What was asked of a run of chains."""
+    if not (run / REQUEST).is_file():
+        raise InvalidFileError(
+            f"{run} has no {REQUEST}: there are no chains to go on with. A run_dir made from Python is resumed there, "
+            "with resume=True.",
+            path=run,
+        )
+    return _read_document(run / REQUEST)
 
 
 def write_run(run: Path, model: Any, summary: dict[str, Any], names: tuple[str, ...] | None, *, force: bool) -> None:
@@ -93,14 +128,21 @@ def read_summary(run: Path) -> dict[str, Any]:
     path = run / SUMMARY
     if not path.is_file():
         raise InvalidFileError(f"{run} is no bayesgrove run: it has no {path.name}.", path=path)
+    summary = _read_document(path)
+    if not isinstance(summary.get("columns"), list):
+        raise InvalidFileError(f"{path} is damaged: it lists no columns.", path=path)
+    return summary
+
+
+def _read_document(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > MAX_SUMMARY_BYTES:
             raise InvalidFileError(f"{path} has more than {MAX_SUMMARY_BYTES} bytes; it is damaged.", path=path)
-        summary = json.loads(path.read_bytes())
+        document = json.loads(path.read_bytes())
     except OSError as error:
         raise InvalidFileError(f"cannot read {path}: {error.strerror}.", path=path) from error
     except (ValueError, RecursionError) as error:
         raise InvalidFileError(f"{path} is damaged: it is not JSON.", path=path) from error
-    if not isinstance(summary, dict) or not isinstance(summary.get("columns"), list):
+    if not isinstance(document, dict):
         raise InvalidFileError(f"{path} is damaged: it lists no columns.", path=path)
-    return summary
+    return document

@@ -6,7 +6,7 @@ from bayesgrove.inference.schedule import Schedule, Step
 
 MOST_GIBBS_POINTS = 50_000
 """Of a larger table a sweep moves a uniform subset of this size: the number never depends on the state."""
-NUMBERS = (Step("process"), Step("likelihood"))
+NUMBERS = (Step("process"), Step("likelihood", 3))
 
 
 def tree_guided(n_rows: int) -> tuple[tuple[Step, ...], tuple[Step, ...]]:

@@ -1,0 +1,46 @@
+"""`bayesgrove status`: how far a run is, without disturbing it."""
+
+import math
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table as Grid
+
+from bayesgrove.cli import run_folder
+from bayesgrove.cli.show import count
+from bayesgrove.core.errors import InvalidFileError
+from bayesgrove.inference.folder import NAME
+from bayesgrove.inference.status import RunStatus, run_status
+
+
+def status(run: Path, console: Console) -> None:
+    """Show the chains of a run, or that it has ended."""
+    folder = run / run_folder.CHAINS if (run / run_folder.CHAINS / NAME).is_file() else run
+    if (folder / NAME).is_file():
+        show_status(run_status(folder), run, console)
+    elif (run / run_folder.SUMMARY).is_file():
+        summary = run_folder.read_summary(run)
+        console.print(f"{summary.get('model', 'model')}: ended, {count(int(summary['n_clusters']), 'cluster')}")
+    else:
+        raise InvalidFileError(f"{run} holds no run of bayesgrove.", path=run)
+
+
+def show_status(found: RunStatus, run: Path, console: Console) -> None:
+    """A line for each chain and what to do next."""
+    grid = Grid(box=None, pad_edge=False, header_style="bold")
+    for title in ("chain", "state", "sweep", "draws safe", "log joint"):
+        grid.add_column(title, justify="left" if title == "state" else "right")
+    for chain in found.chains:
+        state = "running" if chain.is_running else "complete" if chain.n_draws >= found.n_draws else "stopped"
+        log_joint = "" if math.isnan(chain.log_joint) else f"{chain.log_joint:,.1f}"
+        grid.add_row(str(chain.chain), state, f"{chain.sweep:,}", f"{chain.n_draws:,} of {found.n_draws:,}", log_joint)
+    console.print(f"{found.model}: {_phase(found)}", style="bold")
+    console.print(grid)
+    if not found.is_running and not found.is_finished and (run / run_folder.REQUEST).is_file():
+        console.print(f"go on with: bayesgrove resume {run}", soft_wrap=True)
+
+
+def _phase(found: RunStatus) -> str:
+    if found.is_running:
+        return "running"
+    return "all draws made" if found.is_finished else "stopped before the end"
