@@ -56,6 +56,41 @@ def normal_form(labels, row_at, out):
         out[row] = number[k]
 
 
+def smallest_type(n_items: int) -> np.dtype:
+    """The smallest type that holds the labels of so many items."""
+    return np.min_scalar_type(n_items - 1)
+
+
+def fingerprint_of(
+    prior: Any, rows: np.ndarray, process: Process, free: tuple[str, ...], about: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What tells a mixture and its data from others, in JSON's types."""
+    numbers = hashlib.sha256()
+    for field in prior:
+        numbers.update(np.ascontiguousarray(field, float).tobytes())
+    return {
+        **about,
+        "process": list(process),
+        "learned": list(free),
+        "n_rows": rows.shape[0],
+        "n_columns": rows.shape[1],
+        "data": hashlib.sha256(np.ascontiguousarray(rows).tobytes()).hexdigest()[:16],
+        "likelihood_numbers": numbers.hexdigest()[:16],
+    }
+
+
+def varying_numbers(process: Process, numbers: np.ndarray) -> dict[str, float]:
+    """The numbers of the process that change from draw to draw."""
+    found = {}
+    if process.kind == GENERALISED_GAMMA:
+        found["log_u"] = float(numbers[V])
+    if process.free_alpha:
+        found["concentration"] = float(numbers[ALPHA])
+    if process.free_sigma:
+        found["sigma"] = float(numbers[SIGMA])
+    return found
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class MixtureSampler:
     """A mixture of one data set: see `inference.sampler.Sampler` for the methods.
@@ -100,24 +135,14 @@ class MixtureSampler:
     @property
     def label_type(self) -> np.dtype:
         """The smallest type that holds every label."""
-        return np.min_scalar_type(self.n_items - 1)
+        return smallest_type(self.n_items)
 
     def fingerprint(self) -> dict[str, Any]:
         """Settings, and hashes of the data and of the numbers that came from them."""
-        digest = hashlib.sha256(np.ascontiguousarray(self.values).tobytes())
-        digest.update(self.guide.order.tobytes())
-        prior = hashlib.sha256()
-        for field in self.prior:
-            prior.update(np.ascontiguousarray(field, float).tobytes())
-        return {
-            **self.about,
-            "process": list(self.process),
-            "learned": list(self.free),
-            "n_rows": self.n_items,
-            "n_columns": int(self.values.shape[1]),
-            "data": digest.hexdigest()[:16],
-            "likelihood_numbers": prior.hexdigest()[:16],
-        }
+        rows = np.empty_like(self.values)
+        rows[self.guide.order] = self.values
+        guide = hashlib.sha256(self.guide.order.tobytes() + self.guide.key.tobytes()).hexdigest()[:16]
+        return {**fingerprint_of(self.prior, rows, self.process, self.free, self.about), "guide": guide}
 
     def start(self, rng: np.random.Generator) -> State:
         """The first labels, u at n, the likelihood's numbers as given."""
@@ -260,12 +285,7 @@ class MixtureSampler:
             n_clusters, self.n_items,
         )  # fmt: skip
         found = {"log_joint": log_joint + self.log_measure, "n_clusters": float(n_clusters)}
-        if process.kind == GENERALISED_GAMMA:
-            found["log_u"] = float(state.numbers[V])
-        if process.free_alpha:
-            found["concentration"] = float(state.numbers[ALPHA])
-        if process.free_sigma:
-            found["sigma"] = float(state.numbers[SIGMA])
+        found |= varying_numbers(process, state.numbers)
         for name, value in zip(self.free, state.log_factors, strict=True):
             found[f"log_factor_{name}"] = float(value)
         return found

@@ -36,10 +36,17 @@ def whole(n_rows: int) -> Step:
     return Step("gibbs", 1, {"n_points": min(MOST_GIBBS_POINTS, n_rows)})
 
 
+def paper(variant: str) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """The published sampler: 10 global moves, one local move, the numbers of the process."""
+    steps = (Step("paper", 1, {"n_global": 10, "depth": 2, "variant": variant}), Step("process"))
+    return steps, steps
+
+
 SAMPLERS = {"tree-guided": tree_guided, "split-merge": split_merge, "gibbs": gibbs}
 
 
 def schedule_of(sampler: str, n_rows: int, **numbers: Any) -> Schedule:
-    """The schedule of a named sampler; `numbers` are those of `Schedule`."""
-    tune, draw = SAMPLERS[sampler](n_rows)
+    """The schedule of a named sampler, of "paper" with its variant; `numbers` are those of `Schedule`."""
+    name, _, variant = sampler.partition(":")
+    tune, draw = paper(variant) if name == "paper" else SAMPLERS[name](n_rows)
     return Schedule(tune=tune, draw=draw, **numbers)
