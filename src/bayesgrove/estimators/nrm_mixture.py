@@ -21,6 +21,8 @@ from bayesgrove.likelihoods import Bound, bind, encode, relearned
 from bayesgrove.models.nrm.guide import make_guide
 from bayesgrove.models.nrm.hierarchy import estimate_tree
 from bayesgrove.models.nrm.hyper import free_places, scaled
+from bayesgrove.models.nrm.paper_global import VARIANTS
+from bayesgrove.models.nrm.paper_sampler import PaperSampler
 from bayesgrove.models.nrm.points import euclidean_points
 from bayesgrove.models.nrm.predictive import choose_draws, cluster_probabilities, draw_rows, keep_draws, log_density
 from bayesgrove.models.nrm.process import DIRICHLET, GENERALISED_GAMMA, Process, fill_log_kappa
@@ -64,6 +66,9 @@ class NRMMixture(ClusterMixin, ChainEstimator):
         largest log joint.
     hyper : {"auto", "optimize", "fixed"}, default="auto"
         Learn the likelihood's numbers that are marked "auto", all that are not given, or none.
+    paper_variant : {"code", "mended", "printed"}, default="code"
+        Of `sampler="paper"`: what the authors' program does, the printed formulas mended, or as printed. The
+        likelihood's numbers stay as they are.
     run_dir : path, optional
         Folder that makes the run durable: every draw is appended to a log, and a killed run goes on where it was.
     resume : bool, default=False
@@ -134,6 +139,7 @@ class NRMMixture(ClusterMixin, ChainEstimator):
         thin: int = 1,
         estimate: str = "vi",
         hyper: str = "auto",
+        paper_variant: str = "code",
         run_dir: Any = None,
         resume: bool = False,
         time_limit: float | None = None,
@@ -153,6 +159,7 @@ class NRMMixture(ClusterMixin, ChainEstimator):
         self.thin = thin
         self.estimate = estimate
         self.hyper = hyper
+        self.paper_variant = paper_variant
         self.run_dir = run_dir
         self.resume = resume
         self.time_limit = time_limit
@@ -182,7 +189,7 @@ class NRMMixture(ClusterMixin, ChainEstimator):
         process = self._resolve_process()
         table = read_input(self, X, reset=True)
         self._seed = self._resolve_seed()
-        bound = bind(self.likelihood, table, self.hyper)
+        bound = bind(self.likelihood, table, "fixed" if self.sampler == "paper" else self.hyper)
         self._keep_data(bound, process, table)
         self._run(self._make_sampler(bound, process), self._make_schedule(table.n_rows), self._describe())
         self._summarise()
@@ -191,6 +198,7 @@ class NRMMixture(ClusterMixin, ChainEstimator):
     def _resolve_process(self) -> Process:
         check_choice("process", self.process, tuple(KINDS))
         check_choice("sampler", self.sampler, (*SAMPLERS, "paper"))
+        check_choice("paper_variant", self.paper_variant, tuple(VARIANTS))
         free_alpha = isinstance(self.concentration, str) and self.concentration == "auto"
         if not free_alpha:
             check_positive("concentration", self.concentration)
@@ -205,19 +213,19 @@ class NRMMixture(ClusterMixin, ChainEstimator):
         return Process(GENERALISED_GAMMA, alpha, 0.5 if free_sigma else float(self.sigma), free_alpha, free_sigma)
 
     def _make_sampler(self, bound: Bound, process: Process) -> Any:
-        points = euclidean_points(bound.prior, bound.values)
-        guide = make_guide(generator(self._seed, GUIDE_PATH), points)
-        start = first_labels(self.init, bound, process)
-        return make_sampler(
-            bound.prior, bound.values, guide, process, bound.free, bound.log_measure, start, self._fingerprint()
-        )
+        start, about = first_labels(self.init, bound, process), self._fingerprint()
+        if self.sampler == "paper":
+            return PaperSampler(bound.prior, bound.values, process, bound.log_measure, start, about)
+        guide = make_guide(generator(self._seed, GUIDE_PATH), euclidean_points(bound.prior, bound.values))
+        return make_sampler(bound.prior, bound.values, guide, process, bound.free, bound.log_measure, start, about)
 
     def _fingerprint(self) -> dict[str, Any]:
         init = self.init if isinstance(self.init, str) else "labels"
         return {"model": type(self).__name__, "sampler": self.sampler, "init": init}
 
     def _make_schedule(self, n_rows: int) -> Any:
-        return schedule_of(self.sampler, n_rows, n_tune=self.n_tune, thin=self.thin)
+        name = f"paper:{self.paper_variant}" if self.sampler == "paper" else self.sampler
+        return schedule_of(name, n_rows, n_tune=self.n_tune, thin=self.thin)
 
     def _describe(self) -> dict[str, Any]:
         return provenance.record(type(self).__name__, self.get_params(deep=False), self._seed)
