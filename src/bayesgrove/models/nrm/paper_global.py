@@ -127,11 +127,12 @@ def restore(forest, backup):
 
 
 @kernel
-def log_split_reverse(prior, forest, log_kappa, parts, n_parts, rest, n_rest, variant, scratch):
+def log_split_reverse(prior, forest, log_kappa, parts, rest, variant, scratch):
     """(3): log probability that these parts are merged, whichever of them is picked.
 
     **Erratum** (the paper's equation 3): printed as sums of factors, which can exceed 1.
     """
+    n_parts, n_rest = parts.size, rest.size
     terms, log_total = np.empty(n_parts + n_rest), -np.inf
     for k in range(n_parts):
         n_terms = 0
@@ -181,7 +182,7 @@ def insert_blocks(rng, prior, forest, log_kappa, blocks, n_blocks, parts, scratc
 
 
 @kernel
-def try_split(rng, prior, forest, log_kappa, tree, rest, n_rest, log_forward, variant, scratch):
+def try_split(rng, prior, forest, log_kappa, tree, rest, log_forward, variant, scratch):
     """Split a tree at a node drawn by SampleSub: what was proposed, whether accepted, log r."""
     nodes = np.empty(2 * forest.size[tree] - 1, np.int64)
     n_nodes = preorder(forest, tree, nodes)
@@ -204,7 +205,7 @@ def try_split(rng, prior, forest, log_kappa, tree, rest, n_rest, log_forward, va
     n_parts, log_q = insert_blocks(rng, prior, forest, log_kappa, blocks, n_blocks, parts, scratch)
     if n_parts == NULL:
         return NULL, False, np.nan
-    log_r += log_split_reverse(prior, forest, log_kappa, parts, n_parts, rest, n_rest, variant, scratch) - log_q
+    log_r += log_split_reverse(prior, forest, log_kappa, parts[:n_parts].copy(), rest, variant, scratch) - log_q
     for k in range(n_parts):
         log_r += forest.log_phi[parts[k]]
     if math.log(rng.random()) < log_r:
@@ -219,13 +220,14 @@ def try_split(rng, prior, forest, log_kappa, tree, rest, n_rest, log_forward, va
 
 
 @kernel
-def log_merge_reverse(prior, forest, log_kappa, trees, merged, pair, rest, n_rest, variant, scratch):
+def log_merge_reverse(prior, forest, log_kappa, trees, merged, pair, rest, variant, scratch):
     """(4): log probability that the merged tree is split into these trees again.
 
     **Erratum** (the paper's equation 4): printed as sums of factors.
     """
     nodes = np.empty(2 * forest.size[merged] - 1, np.int64)
     n_nodes = preorder(forest, merged, nodes)
+    n_rest = rest.size
     log_weights, terms = np.empty(n_nodes), np.empty(max(n_rest, trees.size))
     sample_sub_weights(forest, nodes, n_nodes, variant == CODE, log_weights)
     log_total = -math.log(n_rest + 1.0) - log_sum(log_weights)
@@ -255,7 +257,7 @@ def sort_by_first_item(forest, trees, first):
 
 
 @kernel
-def try_merge(rng, prior, forest, log_kappa, trees, rest, n_rest, log_forward, variant, scratch):
+def try_merge(rng, prior, forest, log_kappa, trees, rest, log_forward, variant, scratch):
     """Merge trees in a cascade, the picked one first: what was proposed, whether accepted, log r."""
     sort_by_first_item(forest, trees, 1 if variant == CODE else 0)
     log_r, made = -log_forward, np.empty(trees.size - 1, np.int64)
@@ -267,7 +269,7 @@ def try_merge(rng, prior, forest, log_kappa, trees, rest, n_rest, log_forward, v
         merged = join(prior, forest, log_kappa, merged, trees[j])
         made[j - 1] = merged
     log_r += forest.log_phi[merged]
-    log_r += log_merge_reverse(prior, forest, log_kappa, trees, merged, made[0], rest, n_rest, variant, scratch)
+    log_r += log_merge_reverse(prior, forest, log_kappa, trees, merged, made[0], rest, variant, scratch)
     if math.log(rng.random()) < log_r:
         add_root(forest, merged)
         return MERGE, True, log_r
@@ -299,9 +301,10 @@ def global_move(rng, prior, forest, log_kappa, variant):
                 log_forward += log_apart(log_d)
                 rest[n_rest] = other
                 n_rest += 1
+    apart = rest[:n_rest].copy()
     if n_trees > 1:
         joined = trees[:n_trees].copy()
-        return try_merge(rng, prior, forest, log_kappa, joined, rest, n_rest, log_forward, variant, scratch)
+        return try_merge(rng, prior, forest, log_kappa, joined, apart, log_forward, variant, scratch)
     if forest.children[picked, 0] == NULL:
         return NO_MOVE, False, np.nan
-    return try_split(rng, prior, forest, log_kappa, picked, rest, n_rest, log_forward, variant, scratch)
+    return try_split(rng, prior, forest, log_kappa, picked, apart, log_forward, variant, scratch)
