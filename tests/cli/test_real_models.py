@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from bayesgrove import BHC, RandomizedBHC, Tree, load
+from bayesgrove import BHC, IncrementalBHC, RandomizedBHC, Tree, load
 from bayesgrove.cli import models
 from bayesgrove.cli.main import main
 from bayesgrove.core.rng import generator
@@ -143,6 +143,19 @@ def test_randomized_bhc_on_an_array(tmp_path, capsys):
     model = load(tmp_path / "run" / "model.bg")
     assert type(model) is RandomizedBHC
     assert (model.leaf_size, model.sample_size, model.regraft) == (32, 40, True)
+    assert main(["predict", str(tmp_path / "run"), str(tmp_path / "X.npy")]) == 0
+    assert [int(row["cluster"]) for row in rows_of(capsys.readouterr().out)] == model.labels_.tolist()
+
+
+def test_incremental_bhc_on_an_array(tmp_path, capsys):
+    rng = generator(3)
+    np.save(tmp_path / "X.npy", rng.normal(size=(200, 2)) + 12.0 * rng.integers(0, 3, (200, 1)))
+    words = ["--likelihood", "gaussian", "--set", "n_init=3", "--set", "cut=half"]
+    assert main(["fit", "incremental-bhc", str(tmp_path / "X.npy"), "--out", str(tmp_path / "run"), *words]) == 0
+    assert "3 clusters of 200 rows" in capsys.readouterr().out
+    model = load(tmp_path / "run" / "model.bg")
+    assert type(model) is IncrementalBHC
+    assert (model.n_init, model.cut, model.n_rows_seen_) == (3, "half", 200)
     assert main(["predict", str(tmp_path / "run"), str(tmp_path / "X.npy")]) == 0
     assert [int(row["cluster"]) for row in rows_of(capsys.readouterr().out)] == model.labels_.tolist()
 

@@ -12,7 +12,6 @@ from bayesgrove.core.rng import generator
 from bayesgrove.likelihoods.gaussian_known import GaussianKnownVariancePrior
 from bayesgrove.models.nrm import incremental
 from bayesgrove.models.nrm.forest import (
-    N_FREE,
     N_ROOTS,
     add_root,
     detach,
@@ -22,7 +21,6 @@ from bayesgrove.models.nrm.forest import (
     remove_root,
     root_of,
     seq_insert,
-    sorted_roots,
 )
 from bayesgrove.models.nrm.incremental import (
     best_forest,
@@ -36,6 +34,7 @@ from bayesgrove.models.nrm.joining import joined_tree
 from bayesgrove.models.nrm.packing import pack_forest, put_leaves, start_forest, unpack_forest
 from reference import ibhc as twin
 from reference.bhc import evidence_of
+from reference.forests import check_forest, root_texts, texts_of
 
 pytestmark = pytest.mark.exact
 
@@ -44,43 +43,6 @@ LOG_KAPPA = np.array([0.0] + [math.log(CONCENTRATION) + math.lgamma(m) for m in 
 """A Dirichlet process of small concentration, under which trees are split most often."""
 NO_PAIRS = np.empty((0, 2), np.int64)
 QUICK = ("gaussian-known-variance", "gaussian", "columns")
-
-
-def texts_of(forest):
-    """Description of every node, children before parents."""
-    found = {}
-    waiting = [int(root) for root in sorted_roots(forest)]
-    while waiting:
-        node = waiting.pop()
-        a, b = (int(child) for child in forest.children[node])
-        if a == NULL:
-            found[node] = str(node)
-        elif a in found and b in found:
-            found[node] = f"({found[a]},{found[b]})"
-        else:
-            waiting += [node, a, b]
-    return found
-
-
-def root_texts(forest):
-    found = texts_of(forest)
-    return [found[int(root)] for root in sorted_roots(forest)]
-
-
-def check_forest(forest, n_items):
-    """Links agree both ways, sizes add up, free nodes and nodes in use are all there are."""
-    roots = set(forest.roots[: forest.counters[N_ROOTS]].tolist())
-    live = np.flatnonzero(forest.size > 0)
-    free = forest.free[: forest.counters[N_FREE]]
-    assert set(live.tolist()).isdisjoint(free.tolist())
-    assert len(live) + len(free) == n_items + forest.roots.size - 1
-    for node in live.tolist():
-        a, b = forest.children[node].tolist()
-        assert (forest.parent[node] == NULL) == (node in roots) == (forest.root_place[node] != NULL)
-        if a != NULL:
-            assert forest.parent[a] == forest.parent[b] == node
-            assert forest.size[node] == forest.size[a] + forest.size[b]
-            assert forest.first_item[node] == forest.first_item[a] < forest.first_item[b]
 
 
 def check_potentials(forest, roots):

@@ -53,7 +53,7 @@ class Forest(NamedTuple):
     """log T."""
     log_d: np.ndarray
     roots: np.ndarray
-    """(capacity,) the roots, in no order."""
+    """(capacity,) the roots; in the order of their smallest items after `refresh_forest`."""
     root_place: np.ndarray
     """Where a root stands in `roots`; NULL elsewhere."""
     free: np.ndarray
@@ -317,8 +317,17 @@ def forest_labels(forest):
 
 
 @kernel
+def order_roots(forest):
+    """Bring the list of roots into the order of their smallest items."""
+    for place, root in enumerate(sorted_roots(forest)):
+        forest.roots[place] = root
+        forest.root_place[root] = place
+
+
+@kernel
 def refresh_forest(prior, values, forest, log_kappa):
-    """Compute all statistics and potentials again, from the rows of data up."""
+    """Compute all statistics and potentials again, from the rows of data up; roots in the order of smallest items."""
+    order_roots(forest)
     nodes = np.empty(forest.parent.size, np.int64)
     for r in range(forest.counters[N_ROOTS]):
         n_found = preorder(forest, forest.roots[r], nodes)

@@ -16,6 +16,7 @@ from bayesgrove.models.nrm.forest import (
     forest_labels,
     join,
     new_forest,
+    order_roots,
     preorder,
     remove_root,
     seq_insert,
@@ -62,6 +63,7 @@ def put_pairs(prior, forest, log_kappa, pairs, n_items):
         remove_root(forest, b)
         node_of[n_items + t] = join(prior, forest, log_kappa, a, b)
         add_root(forest, node_of[n_items + t])
+    order_roots(forest)
 
 
 @kernel
@@ -78,6 +80,7 @@ def insert_by_labels(prior, forest, log_kappa, labels):
             remove_root(forest, i)
             tree_of[labels[i]] = seq_insert(prior, forest, log_kappa, tree, i, scratch)
             add_root(forest, tree_of[labels[i]])
+    order_roots(forest)
 
 
 def start_forest(
