@@ -9,7 +9,7 @@ from bayesgrove.inference.schedule import Step
 from bayesgrove.likelihoods.gaussian_known import GaussianKnownVariancePrior
 from bayesgrove.models.nrm.guide import make_guide
 from bayesgrove.models.nrm.points import euclidean_points
-from bayesgrove.models.nrm.process import DIRICHLET, GENERALISED_GAMMA, V, Process
+from bayesgrove.models.nrm.process import DIRICHLET, GENERALISED_GAMMA, Process, V
 from bayesgrove.models.nrm.sampler import make_sampler
 from bayesgrove.models.nrm.split_merge import LAWS
 from bayesgrove.models.nrm.starts import OneCluster
