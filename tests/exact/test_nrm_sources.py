@@ -14,14 +14,13 @@ import pytest
 
 from bayesgrove.models.nrm.anchors import Options, split_merge_moves
 from bayesgrove.models.nrm.gibbs import gibbs_points
-from bayesgrove.models.nrm.guide import weigh_guide
 from bayesgrove.models.nrm.local import draw_local_points
 from bayesgrove.models.nrm.split_merge import LAWS, N_TALLIES
 from bayesgrove.models.nrm.state import check
 from reference import nrm, nrm_trees
 from reference.enumerate_moves import balance_gap, collapsed, invariance_gap, transition_matrix
 from reference.enumerate_rng import EnumeratingRng
-from reference.mixtures import DP, NGGP, build, guide_of, known_variance, state_of
+from reference.mixtures import DP, NGGP, build, guide_of, known_variance, state_of, weighed_at
 from reference.nrm_moves import fixed_rule, gibbs_point
 from reference.nrm_other_moves import l2, sample_sub
 from reference.nrm_settings import (
@@ -63,22 +62,16 @@ def sampler_of(kind, guide="near"):
     """The library's sampler of the same setting; its guide is weighed at u = 2, as the twin's."""
     values = np.array(ROWS)[:, None]
     sampler = build(known_variance(1), values, DP if kind == "dp" else NGGP, guide=guide_of(setting(kind, guide).guide))
-    state = state_of(sampler, np.zeros(4, np.int64), log_u=LOG_U)
-    return sampler, weighed(sampler, state.weights.log_kappa)
-
-
-def weighed(sampler, log_kappa):
-    """The sampler's guide with the weights of another u than the start's."""
-    return weigh_guide(sampler.prior, sampler.values, sampler.guide.order, sampler.guide.key, log_kappa)
+    return weighed_at(sampler, LOG_U)
 
 
 def library_matrix(kind, guide, move):
-    """Transition matrix of `move(rng, sampler, guide, state)`."""
-    sampler, own_guide = sampler_of(kind, guide)
+    """Transition matrix of `move(rng, sampler, state)`."""
+    sampler = sampler_of(kind, guide)
 
     def step(partition, choose):
         state = state_of(sampler, partition, log_u=LOG_U)
-        move(EnumeratingRng(choose), sampler, own_guide, state)
+        move(EnumeratingRng(choose), sampler, state)
         check(state, sampler.values)
         return nrm.relabel(sampler.labels(state).tolist())
 
@@ -88,7 +81,7 @@ def library_matrix(kind, guide, move):
 def split_merge(law, **options):
     """One split-merge move by a law."""
 
-    def move(rng, sampler, guide, state):
+    def move(rng, sampler, state):
         laws, tallies = np.array([LAWS[law]]), np.zeros(N_TALLIES, np.int64)
         done = split_merge_moves(
             rng,
@@ -145,7 +138,7 @@ def test_split_merge(law, kind, guide, n_scans):
 def test_gibbs_of_one_point(kind, point):
     case = setting(kind)
 
-    def move(rng, sampler, guide, state):
+    def move(rng, sampler, state):
         gibbs_points(rng, state.scorer, sampler.values, state.clusters, state.weights, np.array([point]), 0)
 
     found = library_matrix(kind, "near", move)
@@ -158,8 +151,8 @@ def test_local(kind):
     """At depth 1; deeper the twin's floor differs, which no law of the partition sees."""
     case = setting(kind)
 
-    def move(rng, sampler, guide, state):
-        points = draw_local_points(rng, guide, 1, 10)
+    def move(rng, sampler, state):
+        points = draw_local_points(rng, sampler.guide, 1, 10)
         gibbs_points(rng, state.scorer, sampler.values, state.clusters, state.weights, points, 0)
 
     node = collapsed(lambda depth, choose: sample_sub(case.guide, case.log_phi, depth, choose))

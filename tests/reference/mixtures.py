@@ -1,5 +1,6 @@
 """Mixture samplers on small data, built directly: no estimator, no engine."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -7,9 +8,9 @@ import numpy as np
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.schedule import Step
 from bayesgrove.likelihoods.gaussian_known import GaussianKnownVariancePrior
-from bayesgrove.models.nrm.guide import make_guide
+from bayesgrove.models.nrm.guide import make_guide, weigh_guide
 from bayesgrove.models.nrm.points import euclidean_points
-from bayesgrove.models.nrm.process import DIRICHLET, GENERALISED_GAMMA, Process, V
+from bayesgrove.models.nrm.process import DIRICHLET, GENERALISED_GAMMA, Process, V, fill_log_kappa
 from bayesgrove.models.nrm.sampler import make_sampler
 from bayesgrove.models.nrm.split_merge import LAWS
 from bayesgrove.models.nrm.starts import OneCluster
@@ -40,6 +41,13 @@ def known_variance(n_columns, variance=1.0, prior_variance=9.0):
     return GaussianKnownVariancePrior(*numbers)
 
 
+def log_kappa(process, v, n):
+    """The table of a process at log u = v."""
+    table = np.empty(n + 2)
+    fill_log_kappa(process.kind, np.array([v, process.alpha, process.sigma]), table)
+    return table
+
+
 def guide_of(tree):
     """Order and keys of a twin's tree."""
     order, _, adj = nrm_trees.leaf_order(tree)
@@ -52,6 +60,13 @@ def build(prior, values, process, *, guide=None, free=(), start=None):
     if guide is None:
         guide = make_guide(generator(0), euclidean_points(prior, values))
     return make_sampler(prior, values, guide, process, tuple(free), 0.0, start or OneCluster(len(values)), {})
+
+
+def weighed_at(sampler, log_u):
+    """The sampler with its guide's nodes weighed at another u than the start's."""
+    guide, process = sampler.guide, sampler.process
+    table = log_kappa(process, log_u, sampler.n_items)
+    return dataclasses.replace(sampler, guide=weigh_guide(sampler.prior, sampler.values, guide.order, guide.key, table))
 
 
 def state_of(sampler, labels, *, log_u=None, numbers=None):
