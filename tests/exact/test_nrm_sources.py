@@ -89,7 +89,7 @@ def split_merge(law, **options):
             sampler.values,
             state.clusters,
             state.weights,
-            guide,
+            sampler.guide,
             laws,
             Options(**options),
             0,
