@@ -25,6 +25,8 @@ from bayesgrove.stats.special import log_add
 DIRICHLET, GENERALISED_GAMMA = 0, 1
 V, ALPHA, SIGMA = 0, 1, 2
 SLICE_WIDTH_V, SLICE_WIDTH_SIGMA = 1.5, 0.3
+MOST = 700.0
+"""exp of more is too large for a float; a density that has -exp(700) in its log is 0."""
 
 
 class Process(NamedTuple):
@@ -84,7 +86,7 @@ def log_constant(kind, numbers, n_items):
 def log_density_v(v: float, n_items: int, n_clusters: int, alpha: float, sigma: float) -> float:
     """Log density of v = log u given the partition, up to a constant; the Jacobian u is in it. Strictly concave."""
     plus = max(v, 0.0) + math.log1p(math.exp(-abs(v)))
-    return n_items * v - (n_items - n_clusters * sigma) * plus - alpha * math.exp(sigma * plus)
+    return n_items * v - (n_items - n_clusters * sigma) * plus - alpha * math.exp(min(sigma * plus, MOST))
 
 
 def draw_v(rng: np.random.Generator, v: float, n_items: int, n_clusters: int, alpha: float, sigma: float) -> float:
@@ -98,7 +100,7 @@ def log_density_sigma(sigma: float, plus: float, alpha: float, process: Process,
         return -math.inf
     n_clusters = sizes.size
     total = (process.sigma_a + n_clusters - 1.0) * math.log(sigma) + (process.sigma_b - 1.0) * math.log1p(-sigma)
-    total += n_clusters * (sigma * plus - math.lgamma(1.0 - sigma)) - alpha * math.exp(sigma * plus)
+    total += n_clusters * (sigma * plus - math.lgamma(1.0 - sigma)) - alpha * math.exp(min(sigma * plus, MOST))
     return total + float(gammaln(sizes - sigma).sum())
 
 
