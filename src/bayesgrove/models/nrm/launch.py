@@ -68,6 +68,20 @@ def place_block(rng, prior, log_kappa, rows, sizes, size):
 
 
 @kernel
+def next_block(keys, n_members, low, high):
+    """The sibling of the node that spans members low .. high: its first member and the one after its last."""
+    if low > 0 and (high == n_members - 1 or keys[low - 1] < keys[high]):
+        start = low - 1
+        while start > 0 and keys[start - 1] < keys[low - 1]:
+            start -= 1
+        return start, low
+    stop = high + 2
+    while stop < n_members and keys[stop - 1] < keys[high]:
+        stop += 1
+    return high + 1, stop
+
+
+@kernel
 def launch_by_tree(rng, prior, values, log_kappa, members, keys, n_members, anchors, sides, rows, sizes):
     """Cut the guide at the anchors' common ancestor, then place each sibling block on the way up."""
     stand_alone()
@@ -90,17 +104,8 @@ def launch_by_tree(rng, prior, values, log_kappa, members, keys, n_members, anch
     for at in range(low, high + 1):
         sides[at] = left_side if at <= cut else 1 - left_side
     while low > 0 or high < n_members - 1:
-        to_left = low > 0 and (high == n_members - 1 or keys[low - 1] < keys[high])
-        if to_left:
-            start, stop = low - 1, low
-            while start > 0 and keys[start - 1] < keys[low - 1]:
-                start -= 1
-            low = start
-        else:
-            start, stop = high + 1, high + 2
-            while stop < n_members and keys[stop - 1] < keys[high]:
-                stop += 1
-            high = stop - 1
+        start, stop = next_block(keys, n_members, low, high)
+        low, high = min(low, start), max(high, stop - 1)
         clear_side(rows, sizes, BLOCK)
         put_block(prior, values, members, start, stop, rows[BLOCK])
         side = place_block(rng, prior, log_kappa, rows, sizes, stop - start)
