@@ -206,7 +206,7 @@ class IncrementalBHC(TreeClusterer):
         tree = Tree.from_merges(joined.children, log_merge_odds=-joined.log_d, columns=columns)
         evidence = evidence_bound(float(joined.log_tree[-1]), n, log_concentration) + bound.log_measure
         self._pairs = pack_forest(found.forest)["pairs"]
-        steps = {"n_roots": joined.n_joins + 1, "n_placed": found.n_pops}
+        steps: dict[str, float] = {"n_roots": joined.n_joins + 1, "n_placed": found.n_pops}
         return Fitted(bound, log_concentration, tree, evidence, 0, steps)
 
     def _keep(self, fitted: Fitted, names: tuple[str, ...]) -> None:
