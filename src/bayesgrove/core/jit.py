@@ -60,3 +60,18 @@ def stamped(dispatcher: Any) -> Any:
     # A kernel of a test or a user stands in no file of the package: numba's stamp of its own file stays.
     cache_file._source_stamp = source_stamp() if is_ours else (source_stamp(), cache_file._source_stamp)
     return dispatcher
+
+
+def is_compiled(dispatcher: Any, *arguments: Any) -> bool:
+    """Whether a kernel is ready for such arguments, in this process or on the disk; False where numba does not say."""
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return True
+    try:
+        signature = tuple(numba.typeof(argument) for argument in arguments)
+        if signature in dispatcher.overloads:
+            return True
+        cache = dispatcher._cache
+        key = cache._index_key(signature, dispatcher.targetctx.codegen())
+        return key in cache._cache_file._load_index()
+    except (AttributeError, OSError, ValueError):
+        return False

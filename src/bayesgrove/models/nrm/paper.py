@@ -200,7 +200,12 @@ def paper_sweep(
             "a weight of the published sampler is not finite. "
             "Check the likelihood's numbers: they may be too extreme for these data."
         )
-    counts = [
-        int(np.sum(kept)) for kind in (SPLIT, MERGE) for kept in (proposed == kind, (proposed == kind) & accepted)
-    ]
-    return PaperInfo(*counts, n_moved=n_moved, log_r=log_r[proposed > 0])
+    is_split, is_merge = proposed == SPLIT, proposed == MERGE
+    return PaperInfo(
+        splits_proposed=int(is_split.sum()),
+        splits_accepted=int((is_split & accepted).sum()),
+        merges_proposed=int(is_merge.sum()),
+        merges_accepted=int((is_merge & accepted).sum()),
+        n_moved=n_moved,
+        log_r=log_r[is_split | is_merge],
+    )
