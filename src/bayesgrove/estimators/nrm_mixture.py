@@ -26,8 +26,9 @@ from bayesgrove.models.nrm.paper_sampler import PaperSampler
 from bayesgrove.models.nrm.points import euclidean_points
 from bayesgrove.models.nrm.predictive import choose_draws, cluster_probabilities, draw_rows, keep_draws, log_density
 from bayesgrove.models.nrm.process import DIRICHLET, GENERALISED_GAMMA, Process, fill_log_kappa
-from bayesgrove.models.nrm.sampler import make_sampler
+from bayesgrove.models.nrm.sampler import MixtureSampler, make_sampler
 from bayesgrove.models.nrm.schedules import SAMPLERS, schedule_of
+from bayesgrove.models.nrm.warm import compile_kernels
 from bayesgrove.stats.partitions import relabel
 
 GUIDE_PATH, ESTIMATE_PATH, SAMPLING_PATH = 0x6D1D, 0xE571, 0x5A3B
@@ -191,7 +192,10 @@ class NRMMixture(ClusterMixin, ChainEstimator):
         self._seed = self._resolve_seed()
         bound = bind(self.likelihood, table, "fixed" if self.sampler == "paper" else self.hyper)
         self._keep_data(bound, process, table)
-        self._run(self._make_sampler(bound, process), self._make_schedule(table.n_rows), self._describe())
+        sampler, schedule = self._make_sampler(bound, process), self._make_schedule(table.n_rows)
+        if isinstance(sampler, MixtureSampler):
+            compile_kernels(sampler, schedule, loss=None if self.estimate == "map" else self.estimate)
+        self._run(sampler, schedule, self._describe())
         self._summarise()
         return self
 

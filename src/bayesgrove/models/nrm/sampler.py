@@ -155,12 +155,13 @@ class MixtureSampler:
         return self._new_state(labels, numbers, np.zeros(len(self.free)))
 
     def _new_state(self, labels: np.ndarray, numbers: np.ndarray, log_factors: np.ndarray) -> State:
-        scorer = self._scorer(log_factors)
+        scorer = self.scorer(log_factors)
         state = new_state(scorer, self.values, labels, self.process.kind, numbers)
         state.log_factors = log_factors
         return state
 
-    def _scorer(self, log_factors: np.ndarray) -> Any:
+    def scorer(self, log_factors: np.ndarray) -> Any:
+        """The scorer of the likelihood with these log factors on its learned numbers."""
         prior = scaled(self.prior, self._places, log_factors)
         return choose_scorer(prior, self.n_items, complete=self._complete)
 
@@ -277,7 +278,7 @@ class MixtureSampler:
             state.log_factors = draw_factors(
                 rng, self.prior, self._places, state.log_factors, clusters.rows, int(clusters.count[0])
             )
-        state.scorer = self._scorer(state.log_factors)
+        state.scorer = self.scorer(state.log_factors)
         refill(state.scorer, clusters)
         fill_alone(state.scorer, self.values, state.weights.alone)
         return {}
@@ -287,7 +288,7 @@ class MixtureSampler:
     def refresh(self, state: State) -> None:
         """Number the clusters by first appearance and compute everything again from the data."""
         state.clusters.labels[:] = self.labels(state)[self.guide.order]
-        state.scorer = self._scorer(state.log_factors)
+        state.scorer = self.scorer(state.log_factors)
         rebuild(state.scorer, self.values, state.clusters)
         fill_log_kappa(self.process.kind, state.numbers, state.weights.log_kappa)
         fill_alone(state.scorer, self.values, state.weights.alone)

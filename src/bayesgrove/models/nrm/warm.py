@@ -1,9 +1,10 @@
-"""Compiling the moves of a mixture side by side: half of them in a process of its own, through the disk cache.
+"""Compiling the kernels of a mixture side by side: the largest one in a process of its own, through the disk cache.
 
-Cold, the kernels of one likelihood take the compiler some 35 s, and numba compiles one at a time in a process. They are
-asked for once with eight rows here, before the chains begin; later runs find them on the disk and skip this.
+Cold, the kernels of one likelihood take the compiler some 35 s, and numba compiles one at a time in a process. Before
+the chains begin they are all asked for once, with eight rows; later runs find them on the disk and skip this.
 """
 
+import dataclasses
 import logging
 from concurrent.futures import Future
 from typing import Any
@@ -12,22 +13,24 @@ import numpy as np
 
 from bayesgrove.core.jit import is_compiled
 from bayesgrove.core.rng import generator
+from bayesgrove.inference.point_estimate import estimate_partition
 from bayesgrove.inference.schedule import Schedule, Step
 from bayesgrove.models.nrm.anchors import Options, split_merge_moves
 from bayesgrove.models.nrm.sampler import MixtureSampler, make_sampler
-from bayesgrove.models.nrm.starts import SampleStart
+from bayesgrove.models.nrm.starts import OneCluster, SampleStart
+from bayesgrove.models.nrm.state import Clusters, Weights
 
 FEW_ROWS = 8
 logger = logging.getLogger("bayesgrove")
 
 
-def compile_moves(sampler: MixtureSampler, schedule: Schedule) -> None:
-    """Have all kernels of a schedule compiled, split-merge moves in another process, unless they are."""
+def compile_kernels(sampler: MixtureSampler, schedule: Schedule, *, loss: str | None) -> None:
+    """Have everything a fit needs compiled, unless it is; `loss` names that of the point estimate, if any."""
     anchors = next((step for step in schedule.draw if step.move == "anchors"), None)
-    if anchors is None or are_compiled(sampler):
+    if anchors is None or sampler.n_items < FEW_ROWS or moves_are_compiled(sampler):
         return
     small = few_rows(sampler)
-    other = _in_another_process(small, anchors)
+    other = _in_another_process(dataclasses.replace(small, first_labels=OneCluster(FEW_ROWS)), anchors)
     rng = generator(0)
     state = small.start(rng)
     for step in schedule.draw:
@@ -35,6 +38,8 @@ def compile_moves(sampler: MixtureSampler, schedule: Schedule) -> None:
             small.move(rng, state, step)
     small.refresh(state)
     small.scalars(state)
+    if loss is not None:
+        estimate_partition(0, np.zeros((2, FEW_ROWS), np.int32), loss)
     if other is not None:
         try:
             other.result()
@@ -42,14 +47,33 @@ def compile_moves(sampler: MixtureSampler, schedule: Schedule) -> None:
             logger.debug("kernels were not compiled in another process: %s", error)
 
 
-def _in_another_process(sampler: MixtureSampler, step: Step) -> "Future[None] | None":
+def few_rows(sampler: MixtureSampler) -> MixtureSampler:
+    """The same model with the first rows only, and a missing one among them where the data have missing cells."""
+    values = sampler.values[:FEW_ROWS].copy()
+    if np.isnan(sampler.values).any():
+        values[0] = np.nan
+    order = np.arange(FEW_ROWS)
+    return make_sampler(
+        sampler.prior,
+        values,
+        (order, order[:-1].copy()),
+        sampler.process,
+        sampler.free,
+        0.0,
+        SampleStart(sampler.prior, values, sampler.process),
+        {},
+    )
+
+
+def _in_another_process(sampler: MixtureSampler, step: Step) -> "Future[Any] | None":
     try:
         from joblib.externals.loky import get_reusable_executor
 
-        return get_reusable_executor(max_workers=1, timeout=60).submit(make_moves, sampler, step)
+        future: Future[Any] = get_reusable_executor(max_workers=1, timeout=60).submit(make_moves, sampler, step)
     except Exception as error:  # no processes here, for instance inside another worker
         logger.debug("no process to compile kernels in: %s", error)
         return None
+    return future
 
 
 def make_moves(sampler: MixtureSampler, step: Step) -> None:
@@ -58,8 +82,12 @@ def make_moves(sampler: MixtureSampler, step: Step) -> None:
     sampler.move(rng, sampler.start(rng), step)
 
 
-def are_compiled(sampler: MixtureSampler) -> bool:
+def moves_are_compiled(sampler: MixtureSampler) -> bool:
     """Whether split-merge moves, the largest kernel, are ready for this likelihood."""
-    small = few_rows(sampler)
-    state = small.start(generator(0)) if False else None
-    return state is not None
+    whole, number = np.zeros(1, np.int64), np.zeros(1)
+    matrix = np.zeros((1, 1))
+    clusters = Clusters(whole, whole, whole, matrix, matrix, number)
+    scorer = sampler.scorer(np.zeros(len(sampler.free)))
+    weights = Weights(number, number)
+    arguments = (scorer, sampler.values, clusters, weights, sampler.guide, whole, Options(), 0, whole)
+    return is_compiled(split_merge_moves, generator(0), *arguments)
