@@ -16,11 +16,10 @@ from bayesgrove.models.nrm.anchors import Options, split_merge_moves
 from bayesgrove.models.nrm.gibbs import gibbs_points
 from bayesgrove.models.nrm.local import draw_local_points
 from bayesgrove.models.nrm.split_merge import LAWS, N_TALLIES
-from bayesgrove.models.nrm.state import check
 from reference import nrm, nrm_trees
 from reference.enumerate_moves import balance_gap, collapsed, invariance_gap, transition_matrix
 from reference.enumerate_rng import EnumeratingRng
-from reference.mixtures import DP, NGGP, build, guide_of, known_variance, state_of, weighed_at
+from reference.mixtures import DP, NGGP, build, faults, guide_of, known_variance, state_of, weighed_at
 from reference.nrm_moves import fixed_rule, gibbs_point
 from reference.nrm_other_moves import l2, sample_sub
 from reference.nrm_settings import (
@@ -72,7 +71,7 @@ def library_matrix(kind, guide, move):
     def step(partition, choose):
         state = state_of(sampler, partition, log_u=LOG_U)
         move(EnumeratingRng(choose), sampler, state)
-        check(state, sampler.values)
+        assert faults(state, sampler.values) == ""
         return nrm.relabel(sampler.labels(state).tolist())
 
     return transition_matrix(step, setting(kind, guide).states)

@@ -14,6 +14,7 @@ from bayesgrove.models.nrm.process import DIRICHLET, GENERALISED_GAMMA, Process,
 from bayesgrove.models.nrm.sampler import make_sampler
 from bayesgrove.models.nrm.split_merge import LAWS
 from bayesgrove.models.nrm.starts import OneCluster
+from bayesgrove.models.nrm.state import check
 from reference import nrm_trees
 
 DP, NGGP = Process(DIRICHLET, 1.0, 0.0, False, False), Process(GENERALISED_GAMMA, 1.0, 0.5, False, False)
@@ -78,6 +79,15 @@ def state_of(sampler, labels, *, log_u=None, numbers=None):
     if log_u is not None:
         packed["numbers"][V] = log_u
     return sampler.unpack(packed)
+
+
+def faults(state, values):
+    """What `state.check` finds wrong, or nothing."""
+    try:
+        check(state, values)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def sweep(sampler, rng, state, steps):

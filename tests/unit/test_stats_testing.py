@@ -155,6 +155,34 @@ def test_partition_agreement_tells_right_from_wrong():
     assert refused.total_variation > refused.total_variation_bound
 
 
+def sticky_draws(concentration, stay):
+    """A chain that keeps its partition with probability `stay`, or draws from the Chinese restaurant process."""
+    rng, n_draws = generator(7), 60_000
+    moves = rng.random(n_draws) >= stay
+    moves[0] = True
+    fresh = np.array([draw_crp(rng, 5, concentration) for _ in range(n_draws)])
+    return fresh[np.maximum.accumulate(np.where(moves, np.arange(n_draws), 0))]
+
+
+@pytest.mark.parametrize("stay", [0.5, 0.8])
+def test_partition_agreement_of_a_chain_with_a_memory(stay):
+    """False alarm of the right law below 2 seeds in 10,000; draws taken for independent would be refused."""
+    law = testing.exact_partition_law(lambda labels: log_crp_labels(labels, 1.0), 5)
+    scores = [log_crp_labels(labels, 1.0) for labels in all_partitions(5)]
+    codes = testing.partition_codes(np.array(list(all_partitions(5))))
+    found = []
+    for concentration in (1.0, 1.6):
+        draws = sticky_draws(concentration, stay)
+        series = np.array(scores)[np.searchsorted(codes, testing.partition_codes(draws))]
+        found.append(testing.partition_agreement(draws, law.probabilities, series))
+    right, wrong = found
+    assert right.autocorrelation_time == pytest.approx((1 + stay) / (1 - stay), rel=0.15)
+    assert right.p_value > 1e-4
+    assert right.total_variation <= right.total_variation_bound
+    assert wrong.p_value < 1e-6
+    assert wrong.total_variation > wrong.total_variation_bound
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
