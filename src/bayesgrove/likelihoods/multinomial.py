@@ -24,7 +24,6 @@ from bayesgrove.likelihoods.base import (
 )
 from bayesgrove.likelihoods.counts import (
     dirichlet_log_gradient,
-    dirichlet_log_marginal,
     draw_code,
     draw_dirichlet,
     merge_sums,
@@ -32,6 +31,10 @@ from bayesgrove.likelihoods.counts import (
 from bayesgrove.stats.special import log_rising
 
 HYPER = (("pseudo_count", 1e-2, 1e3),)
+FEW = 8
+SMALLEST_FACTOR, LARGEST_FACTOR = 1e-6, 1e6
+SMALLEST_PRODUCT, LARGEST_PRODUCT = 1e-200, 1e200
+"""Eight factors times a product within these bounds neither overflow nor underflow."""
 
 
 class MultinomialPrior(NamedTuple):
@@ -45,8 +48,10 @@ def log_orderings(x):
     """Log of the number of ways to order the words of a document."""
     total, length = 0.0, 0.0
     for count in x:
-        length += count
-        total -= math.lgamma(count + 1.0)
+        if count > 0.0:
+            length += count
+            if count > 1.0:
+                total -= math.lgamma(count + 1.0)
     return total + math.lgamma(length + 1.0)
 
 
@@ -88,9 +93,25 @@ def merge(prior, out, a, b):
 
 @contract.log_marginal.register(MultinomialPrior)
 def log_marginal(prior, row):
-    """Dirichlet-multinomial with its coefficients."""
-    n_words = prior.pseudo_count.size
-    return dirichlet_log_marginal(row, 0, n_words, prior.pseudo_count, 0, 1) + row[n_words]
+    """Dirichlet-multinomial with its coefficients; words that occur a few times need no gamma function."""
+    pseudo_count = prior.pseudo_count
+    n_words, total, product, weights, length = pseudo_count.size, 0.0, 1.0, 0.0, 0.0
+    for k in range(n_words):
+        weight, count = pseudo_count[k], row[k]
+        weights += weight
+        if count == 0.0:
+            continue
+        length += count
+        if count > FEW or not SMALLEST_FACTOR < weight < LARGEST_FACTOR:
+            total += log_rising(weight, count)
+            continue
+        for _ in range(int(count)):
+            product *= weight
+            weight += 1.0
+        if not SMALLEST_PRODUCT < product < LARGEST_PRODUCT:
+            total += math.log(product)
+            product = 1.0
+    return total + math.log(product) - log_rising(weights, length) + row[n_words]
 
 
 @contract.log_predictive.register(MultinomialPrior)
@@ -102,8 +123,9 @@ def log_predictive(prior, row, x):
     for k in range(x.size):
         weight = prior.pseudo_count[k] + row[k]
         weights += weight
-        length += x[k]
-        total += log_rising(weight, x[k])
+        if x[k] > 0.0:
+            length += x[k]
+            total += log_rising(weight, x[k])
     return total - log_rising(weights, length) + log_orderings(x)
 
 

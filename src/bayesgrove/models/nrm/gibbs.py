@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import add, log_marginal, remove
-from bayesgrove.models.nrm.lanes import fill_lane, score_lanes
+from bayesgrove.models.nrm.lanes import fill_lane, fill_lane_without, score_lanes
 
 NEGLIGIBLE = -45.0
 """Log weights this far below the largest change no draw of a 53-bit uniform number."""
@@ -76,10 +76,7 @@ def gibbs_points(rng, scorer, values, clusters, weights, points, first):
         x, own = values[i], labels[i]
         is_alone = sizes[own] == 1
         if not is_alone:  # the cluster without the point stands in the scratch place; often nothing else is written
-            for s in range(rows.shape[1]):
-                rows[n_clusters, s] = rows[own, s]
-            remove(prior, rows[n_clusters], x)
-            fill_lane(scorer, rows[n_clusters], lanes, n_clusters)
+            fill_lane_without(scorer, rows, lanes, own, n_clusters, x)
         score_lanes(scorer, rows, lanes, x, n_clusters + 1, out)
         without_point = scores[n_clusters]
         for k in range(n_clusters):
@@ -97,8 +94,9 @@ def gibbs_points(rng, scorer, values, clusters, weights, points, first):
         if chosen < 0:
             return -1 - at
         if not is_alone:
-            sizes[n_clusters] = sizes[own] - 1
-            copy_cluster(sizes, rows, lanes, n_clusters, own)
+            sizes[own] -= 1
+            remove(prior, rows[own], x)
+            fill_lane(scorer, rows[own], lanes, own)
         if chosen == n_clusters:
             count[0] = n_clusters + 1
             sizes[chosen] = 0

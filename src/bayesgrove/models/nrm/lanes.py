@@ -13,11 +13,10 @@ import numpy as np
 
 from bayesgrove.core.generic import generic
 from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.contract import log_predictive
-from bayesgrove.likelihoods.gaussian_full import cholesky, full_mean, full_scale
+from bayesgrove.likelihoods.contract import log_predictive, remove
 from bayesgrove.likelihoods.moments import COUNT, MEAN, SPREAD, WIDTH
 from bayesgrove.stats.fastlog import SAFE_FLAGS, exponent_of, fast_log, mantissa_of, stand_alone
-from bayesgrove.stats.special import LOG_2PI, LOG_PI, log_rising
+from bayesgrove.stats.special import LOG_2PI, LOG_PI
 
 LANES = 8
 FACTORS_BEFORE_RESCUE = 8
@@ -32,6 +31,14 @@ def n_fields(scorer):
 @generic
 def fill_lane(scorer, row, lanes, place):
     """Write what the scorer needs of the cluster `row` into lane `place`."""
+
+
+@generic
+def fill_lane_without(scorer, rows, lanes, own, place, x):
+    """As `fill_lane` for cluster `own` less its datum `x`, of which it has more; good for scoring `x` only.
+
+    `rows[place]` is written where `score_lanes` reads rows.
+    """
 
 
 @generic
@@ -60,6 +67,14 @@ def row_n_fields(scorer):
 @fill_lane.register(RowScorer)
 def row_fill_lane(scorer, row, lanes, place):
     """Nothing to keep."""
+
+
+@fill_lane_without.register(RowScorer)
+def row_fill_lane_without(scorer, rows, lanes, own, place, x):
+    """The row without the datum."""
+    for s in range(rows.shape[1]):
+        rows[place, s] = rows[own, s]
+    remove(scorer.prior, rows[place], x)
 
 
 @score_lanes.register(RowScorer)
@@ -99,18 +114,28 @@ def diagonal_n_fields(scorer):
     return 2 + 2 * scorer.prior.mean.size
 
 
-@fill_lane.register(DiagonalScorer)
-def diagonal_fill_lane(scorer, row, lanes, place):
-    """Parameters of the Student t density of each column."""
+@kernel
+def diagonal_lane(scorer, n, row, x, share, lanes, place):
+    """Parameters of the Student t density of each column, of n cells.
+
+    They are what is left of the row's cells once cells `x` have gone: their mean lies `share` = 1 / n of the way away
+    from `x`. A share of 0 leaves all of them.
+    """
     mean, strength, shape, rate = scorer.prior
-    n, n_columns = row[COUNT], mean.size
-    half, product, exponent = 0.5 * n, 1.0, 0.0
+    n_columns, product, exponent = mean.size, 1.0, 0.0
+    shared, inverse = strength[0], 1.0 / (strength[0] + n)
     for j in range(n_columns):
-        m = row[WIDTH * j + MEAN] - mean[j]
-        strength_n = strength[j] + n
-        rate_n = rate[j] + 0.5 * (row[WIDTH * j + SPREAD] + strength[j] * n / strength_n * m * m)
-        scale = 2.0 * rate_n * (strength_n + 1.0) / strength_n
-        lanes[2 + j, place] = mean[j] + n / strength_n * m
+        if strength[j] != shared:  # as a rule all are alike, and so are the divisions
+            shared, inverse = strength[j], 1.0 / (strength[j] + n)
+        gap, spread = x[j] - row[WIDTH * j + MEAN], row[WIDTH * j + SPREAD]
+        m = row[WIDTH * j + MEAN] - gap * share
+        spread = max(0.0, spread - gap * (x[j] - m)) if share > 0.0 else spread
+        if n == 1.0:
+            spread = 0.0
+        m -= mean[j]
+        rate_n = rate[j] + 0.5 * (spread + strength[j] * n * inverse * m * m)
+        scale = 2.0 * rate_n * (1.0 + inverse)
+        lanes[2 + j, place] = mean[j] + n * inverse * m
         lanes[2 + n_columns + j, place] = 1.0 / scale
         product *= scale
         if j % 4 == 3:
@@ -118,7 +143,20 @@ def diagonal_fill_lane(scorer, row, lanes, place):
             product = mantissa_of(product)
     log_scales = fast_log(product, exponent)
     lanes[0, place] = n_columns * (scorer.gamma_steps[int(n)] - 0.5 * LOG_PI) - 0.5 * log_scales
-    lanes[1, place] = shape[0] + half + 0.5
+    lanes[1, place] = shape[0] + 0.5 * n + 0.5
+
+
+@fill_lane.register(DiagonalScorer)
+def diagonal_fill_lane(scorer, row, lanes, place):
+    """Of all cells: with a share of 0 it does not matter which would go."""
+    diagonal_lane(scorer, row[COUNT], row, row, 0.0, lanes, place)
+
+
+@fill_lane_without.register(DiagonalScorer)
+def diagonal_fill_lane_without(scorer, rows, lanes, own, place, x):
+    """One division for all columns."""
+    n = rows[own, COUNT] - 1.0
+    diagonal_lane(scorer, n, rows[own], x, 1.0 / n, lanes, place)
 
 
 @score_lanes.register(DiagonalScorer)
@@ -177,18 +215,33 @@ def known_n_fields(scorer):
     return 1 + 2 * scorer.prior.variance.size
 
 
-@fill_lane.register(KnownScorer)
-def known_fill_lane(scorer, row, lanes, place):
-    """Mean and variance of the normal density of each column."""
+@kernel
+def known_lane(scorer, n, row, x, share, lanes, place):
+    """Mean and variance of the normal density of each column, of n cells; see `diagonal_lane` for `x` and `share`."""
     variance, prior_mean, prior_variance = scorer.prior
-    n, n_columns, constant = row[COUNT], variance.size, 0.0
+    n_columns, constant = variance.size, 0.0
     for j in range(n_columns):
+        m = row[WIDTH * j + MEAN]
+        m -= (x[j] - m) * share
         wide = variance[j] + n * prior_variance[j]
         spread = variance[j] + prior_variance[j] * (variance[j] / wide)
-        lanes[1 + j, place] = (variance[j] * prior_mean[j] + n * prior_variance[j] * row[WIDTH * j + MEAN]) / wide
+        lanes[1 + j, place] = (variance[j] * prior_mean[j] + n * prior_variance[j] * m) / wide
         lanes[1 + n_columns + j, place] = 0.5 / spread
         constant -= 0.5 * (LOG_2PI + math.log(spread))
     lanes[0, place] = constant
+
+
+@fill_lane.register(KnownScorer)
+def known_fill_lane(scorer, row, lanes, place):
+    """Of all cells."""
+    known_lane(scorer, row[COUNT], row, row, 0.0, lanes, place)
+
+
+@fill_lane_without.register(KnownScorer)
+def known_fill_lane_without(scorer, rows, lanes, own, place, x):
+    """Of all but one."""
+    n = rows[own, COUNT] - 1.0
+    known_lane(scorer, n, rows[own], x, 1.0 / n, lanes, place)
 
 
 @score_lanes.register(KnownScorer)
@@ -239,33 +292,83 @@ def full_n_fields(scorer):
     return 2 + size + size * (size + 1) // 2
 
 
-@fill_lane.register(FullScorer)
-def full_fill_lane(scorer, row, lanes, place):
-    """Factorise the posterior scale and invert its factor, column by column."""
-    prior, size, n = scorer.prior, scorer.prior.mean.size, row[0]
-    factor = full_scale(row, prior.mean, prior.strength, prior.scale)
-    log_determinant = cholesky(factor)
-    mean = full_mean(row, prior.mean, prior.strength)
-    grow = math.sqrt((prior.strength + n) / (prior.strength + n + 1.0))
-    inverse = np.zeros((size, size))
-    for j in range(size):
-        for i in range(j, size):
-            total = 1.0 if i == j else 0.0
-            for k in range(j, i):
-                total -= factor[i, k] * inverse[k, j]
-            inverse[i, j] = total / factor[i, i]
-    at = 2 + size
+@kernel
+def full_lane(scorer, n, row, x, share, lanes, place):
+    """Mean and inverse factor of n rows, computed where they stand; see `diagonal_lane` for `x` and `share`."""
+    prior, size = scorer.prior, scorer.prior.mean.size
+    strength_n = prior.strength + n
+    pull, lost = prior.strength * n / strength_n, share * (n + 1.0)
+    keep, at = 0.0 if n == 1.0 else 1.0, 2 + size  # one row has no scatter
     for i in range(size):
-        lanes[2 + i, place] = mean[i]
+        gap = x[i] - row[1 + i]
+        m = row[1 + i] - gap * share - prior.mean[i]
+        lanes[2 + i, place] = m
         for j in range(i + 1):
-            lanes[at, place] = grow * inverse[i, j]
+            scatter = row[1 + size + i * size + j] - lost * gap * (x[j] - row[1 + j])
+            lanes[at, place] = prior.scale[i, j] + keep * scatter + pull * m * lanes[2 + j, place]
             at += 1
+    for i in range(size):
+        lanes[2 + i, place] = prior.mean[i] + n / strength_n * lanes[2 + i, place]
+    log_determinant = factorise_lane(lanes, place, size)
+    invert_lane(lanes, place, size, math.sqrt(strength_n / (strength_n + 1.0)))
     lanes[0, place] = (
-        scorer.gamma_steps[int(n)]
-        - 0.5 * size * (LOG_PI + math.log1p(1.0 / (prior.strength + n)))
-        - 0.5 * log_determinant
+        scorer.gamma_steps[int(n)] - 0.5 * size * (LOG_PI + math.log1p(1.0 / strength_n)) - 0.5 * log_determinant
     )
     lanes[1, place] = 0.5 * (prior.dof + n + 1.0)
+
+
+@kernel
+def factorise_lane(lanes, place, size):
+    """Cholesky's factor of the triangle in a lane, in its place; gives the log determinant."""
+    determinant, exponent, row_i = 1.0, 0.0, 2 + size
+    for i in range(size):
+        row_j, floor = 2 + size, 1e-16 * lanes[row_i + i, place]  # far rows leave nothing but rounding
+        for j in range(i + 1):
+            total = lanes[row_i + j, place]
+            for k in range(j):
+                total -= lanes[row_i + k, place] * lanes[row_j + k, place]
+            if i == j:
+                total = max(total, floor)
+                lanes[row_i + i, place] = math.sqrt(total)
+                exponent += exponent_of(total)
+                determinant *= mantissa_of(total)
+            else:
+                lanes[row_i + j, place] = total / lanes[row_j + j, place]
+            row_j += j + 1
+        row_i += i + 1
+        if i % 512 == 511:  # each mantissa is below 2
+            exponent += exponent_of(determinant)
+            determinant = mantissa_of(determinant)
+    return fast_log(determinant, exponent)
+
+
+@kernel
+def invert_lane(lanes, place, size, grow):
+    """Inverse of the lower triangle in a lane, times `grow`, in its place: column by column, downwards."""
+    for j in range(size):
+        at_jj = 2 + size + j * (j + 1) // 2 + j
+        lanes[at_jj, place] = grow / lanes[at_jj, place]
+        row_i = at_jj + 1
+        for i in range(j + 1, size):
+            total, at_kj = 0.0, at_jj
+            for k in range(j, i):
+                total -= lanes[row_i + k, place] * lanes[at_kj, place]
+                at_kj += k + 1
+            lanes[row_i + j, place] = total / lanes[row_i + i, place]
+            row_i += i + 1
+
+
+@fill_lane.register(FullScorer)
+def full_fill_lane(scorer, row, lanes, place):
+    """Of all rows."""
+    full_lane(scorer, row[0], row, row, 0.0, lanes, place)
+
+
+@fill_lane_without.register(FullScorer)
+def full_fill_lane_without(scorer, rows, lanes, own, place, x):
+    """Of all but one."""
+    n = rows[own, 0] - 1.0
+    full_lane(scorer, n, rows[own], x, 1.0 / n, lanes, place)
 
 
 @score_lanes.register(FullScorer)
@@ -294,100 +397,3 @@ def full_scores(lanes, x, n_clusters, out):
             out[0, i] += out[1, i] * out[1, i]
     for i in range(n):
         out[0, i] = lanes[0, i] - lanes[1, i] * fast_log(out[0, i], 0.0)
-
-
-class CodeScorer(NamedTuple):
-    """Bernoulli or categorical columns, no missing cell: column j has the codes 0 .. start[j + 1] - start[j] - 1.
-
-    A lane holds the log probability of each code of each column.
-    """
-
-    prior: NamedTuple
-    start: np.ndarray
-    weight: np.ndarray
-    """Prior weight of each code."""
-
-
-@n_fields.register(CodeScorer)
-def code_n_fields(scorer):
-    """One per code of each column."""
-    return scorer.weight.size
-
-
-@fill_lane.register(CodeScorer)
-def code_fill_lane(scorer, row, lanes, place):
-    """Posterior mean of each code's probability, as a log."""
-    start, weight = scorer.start, scorer.weight
-    for j in range(start.size - 1):
-        total = 0.0
-        for code in range(start[j], start[j + 1]):
-            total += weight[code] + row[code]
-        log_total = math.log(total)
-        for code in range(start[j], start[j + 1]):
-            lanes[code, place] = math.log(weight[code] + row[code]) - log_total
-
-
-@score_lanes.register(CodeScorer)
-def code_score_lanes(scorer, rows, lanes, x, n_clusters, out):
-    """Sum over columns."""
-    code_scores(scorer.start, lanes, x, n_clusters, out)
-
-
-@kernel(fastmath=SAFE_FLAGS)
-def code_scores(start, lanes, x, n_clusters, out):
-    """Body of `code_score_lanes`."""
-    stand_alone()
-    n = padded(n_clusters)
-    for i in range(n):
-        out[0, i] = 0.0
-    for j in range(x.size):
-        code = start[j] + int(x[j])
-        for i in range(n):
-            out[0, i] += lanes[code, i]
-
-
-class WordScorer(NamedTuple):
-    """Documents, none missing: only words that occur are looked at. A lane holds the cluster's sum of weights."""
-
-    prior: NamedTuple
-
-
-@n_fields.register(WordScorer)
-def word_n_fields(scorer):
-    """The sum of weights."""
-    return 1
-
-
-@fill_lane.register(WordScorer)
-def word_fill_lane(scorer, row, lanes, place):
-    """Sum of weights and counts."""
-    pseudo_count, total = scorer.prior.pseudo_count, 0.0
-    for k in range(pseudo_count.size):
-        total += pseudo_count[k] + row[k]
-    lanes[0, place] = total
-
-
-@score_lanes.register(WordScorer)
-def word_score_lanes(scorer, rows, lanes, x, n_clusters, out):
-    """One word after another; most occur once, which needs no gamma function."""
-    pseudo_count = scorer.prior.pseudo_count
-    words = np.empty(x.size, np.int64)
-    n_words, length, orderings = 0, 0.0, 0.0
-    for k in range(x.size):
-        if x[k] > 0.0:
-            words[n_words] = k
-            n_words += 1
-            length += x[k]
-            if x[k] > 1.0:
-                orderings -= math.lgamma(x[k] + 1.0)
-    orderings += math.lgamma(length + 1.0)
-    for c in range(n_clusters):
-        total = orderings - log_rising(lanes[0, c], length)
-        for at in range(n_words):
-            word = words[at]
-            weight = pseudo_count[word] + rows[c, word]
-            if x[word] == 1.0:
-                total += math.log(weight)
-            else:
-                total += log_rising(weight, x[word])
-        out[0, c] = total

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import add, log_marginal, merge, remove
-from bayesgrove.models.nrm.lanes import LANES, fill_lane, n_fields, score_lanes
+from bayesgrove.models.nrm.lanes import LANES, fill_lane, fill_lane_without, n_fields, score_lanes
 from bayesgrove.stats.fastlog import stand_alone
 from bayesgrove.stats.special import log_add
 
@@ -154,10 +154,7 @@ def scan(rng, scorer, values, log_kappa, members, n_members, anchors, sides, row
             continue
         x, own = values[members[at]], sides[at]
         other = 1 - own
-        for s in range(rows.shape[1]):
-            rows[REDUCED, s] = rows[own, s]
-        remove(prior, rows[REDUCED], x)
-        fill_lane(scorer, rows[REDUCED], lanes, REDUCED)
+        fill_lane_without(scorer, rows, lanes, own, REDUCED, x)
         score_lanes(scorer, rows, lanes, x, REDUCED + 1, out)
         stay = out[0, REDUCED] + log_kappa[sizes[own]] - log_kappa[sizes[own] - 1]
         leave = out[0, other] + log_kappa[sizes[other] + 1] - log_kappa[sizes[other]]
@@ -173,10 +170,8 @@ def scan(rng, scorer, values, log_kappa, members, n_members, anchors, sides, row
             sides[at] = other
             sizes[own] -= 1
             sizes[other] += 1
-            for s in range(rows.shape[1]):
-                rows[own, s] = rows[REDUCED, s]
-            for f in range(lanes.shape[0]):
-                lanes[f, own] = lanes[f, REDUCED]
+            remove(prior, rows[own], x)
+            fill_lane(scorer, rows[own], lanes, own)
             add(prior, rows[other], x)
             fill_lane(scorer, rows[other], lanes, other)
     return log_q

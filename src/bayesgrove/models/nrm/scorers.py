@@ -10,13 +10,12 @@ from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
 from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
 from bayesgrove.likelihoods.gaussian_known import GaussianKnownVariancePrior
 from bayesgrove.likelihoods.multinomial import MultinomialPrior
+from bayesgrove.models.nrm.count_lanes import CodeScorer, WordScorer
 from bayesgrove.models.nrm.lanes import (
-    CodeScorer,
     DiagonalScorer,
     FullScorer,
     KnownScorer,
     RowScorer,
-    WordScorer,
     full_gamma_steps,
     gamma_step_table,
 )
