@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import pdist
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import add, log_marginal, merge, n_stats
@@ -56,7 +57,7 @@ def ward_guide(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     n = points.shape[0]
     if n == 1:
         return np.zeros(1, np.int64), np.zeros(0, np.int64)
-    merges = linkage(points, "ward")
+    merges = linkage(pdist(points), "ward")  # of points that look like distances scipy would warn
     order = leaves_list(merges).astype(np.int64)
     return order, merge_gaps(merges[:, :2].astype(np.int64), order)
 
