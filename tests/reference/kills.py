@@ -1,5 +1,6 @@
 """Runs that are killed at random moments, and what must hold of their logs after each kill."""
 
+import itertools
 import os
 import random
 import subprocess
@@ -67,4 +68,4 @@ def kill_often(
 def n_rounds_with_draws(history: list[list[int]]) -> int:
     """How many of the rounds added draws."""
     totals = [sum(counts) for counts in history]
-    return sum(before < after for before, after in zip(totals, totals[1:], strict=False))
+    return sum(before < after for before, after in itertools.pairwise(totals))
