@@ -1,16 +1,28 @@
 """Two clear clusters in several dresses, and all estimators."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from bayesgrove import BHC, IncrementalBHC, RandomizedBHC
+from bayesgrove import BHC, IncrementalBHC, NRMMixture, RandomizedBHC
 from bayesgrove.core.rng import generator
 
+TREES = [BHC, RandomizedBHC, IncrementalBHC]
+SHORT_MIXTURE = partial(NRMMixture, n_chains=2, n_tune=10, n_draws=20)
+"""Long enough for clear clusters."""
 
-@pytest.fixture(params=[BHC, RandomizedBHC, IncrementalBHC])
+
+@pytest.fixture(params=[*TREES, SHORT_MIXTURE], ids=[*(kind.__name__ for kind in TREES), "NRMMixture"])
 def estimator(request):
-    """Each estimator class in turn."""
+    """Each estimator class in turn, that of mixtures with short chains."""
+    return request.param
+
+
+@pytest.fixture(params=TREES)
+def tree_estimator(request):
+    """Each estimator class whose result is a tree, in turn."""
     return request.param
 
 

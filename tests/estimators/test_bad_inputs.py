@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sparse
 from sklearn.exceptions import NotFittedError
 
-from bayesgrove import BHC, IncrementalBHC, RandomizedBHC
+from bayesgrove import BHC, IncrementalBHC, NRMMixture, RandomizedBHC
 from bayesgrove.core.errors import (
     InvalidFileError,
     InvalidLikelihoodError,
@@ -97,7 +97,6 @@ def test_likelihoods_that_are_none(estimator, X, likelihood):
     "settings",
     [
         *({"concentration": value} for value in (0, -1.0, "x", np.nan, np.inf, True, None)),
-        *({"cut": value} for value in ("x", 2.0, -0.1, None, True, np.nan)),
         *({"hyper": value} for value in ("x", None)),
         *({"n_jobs": value} for value in (0, 1.5, "x", True)),
         *({"random_state": value} for value in ("x", -1, 1.5)),
@@ -105,9 +104,15 @@ def test_likelihoods_that_are_none(estimator, X, likelihood):
     ids=str,
 )
 def test_settings_out_of_range(estimator, X, settings):
-    name = "a cut by name|probability" if settings.get("cut") not in (None, True) else next(iter(settings))
-    with pytest.raises(InvalidSettingError, match=name):
+    with pytest.raises(InvalidSettingError, match=next(iter(settings))):
         estimator(**settings).fit(X)
+
+
+@pytest.mark.parametrize("cut", ["x", 2.0, -0.1, None, True, np.nan])
+def test_cuts_out_of_range(tree_estimator, X, cut):
+    name = "a cut by name|probability" if cut not in (None, True) else "cut"
+    with pytest.raises(InvalidSettingError, match=name):
+        tree_estimator(cut=cut).fit(X)
 
 
 @pytest.mark.parametrize("refine", [-1, 1.5, "a", None, True])
@@ -212,7 +217,7 @@ def test_other_columns_of_a_table_than_in_training(estimator, X):
         return Table(np.ascontiguousarray(X[:, : len(names)]), names, ("float",) * len(names))
 
     model = estimator(random_state=0).fit(table("a", "b", "c"))
-    with pytest.raises(InvalidTableError, match=r"X has 2 features, but .*BHC is expecting 3 features"):
+    with pytest.raises(InvalidTableError, match=r"X has 2 features, but \w+ is expecting 3 features"):
         model.predict(table("a", "b"))
     with pytest.raises(InvalidTableError, match=r"order of training, got \['a', 'c', 'b'\]"):
         model.predict(table("a", "c", "b"))
@@ -222,7 +227,7 @@ def test_other_columns_of_a_table_than_in_training(estimator, X):
 
 def test_other_shapes_and_cells_than_in_training(estimator, X):
     model = estimator(random_state=0).fit(X)
-    with pytest.raises(ValueError, match=r"X has 2 features, but .*BHC is expecting 3 features"):
+    with pytest.raises(ValueError, match=r"X has 2 features, but \w+ is expecting 3 features"):
         model.predict(X[:, :2])
     with pytest.raises(InvalidTableError, match="row 3, column 'x1' holds inf"):
         model.score_samples(spoiled(X.copy(), np.inf))
@@ -243,7 +248,7 @@ def test_arguments_of_methods(estimator, X):
         with pytest.raises(InvalidSettingError, match="n_samples must be a whole number of at least 0"):
             model.sample(n_samples)
     with pytest.raises(InvalidSettingError, match=r"n_clusters lies between 1 and .* \(40\), got 1000"):
-        model.cut(n_clusters=1000)
+        model.tree_.cut(n_clusters=1000)
     best, chances = model.predict_proba(X, top_k=1)
     np.testing.assert_array_equal(best[:, 0], model.labels_)
     assert (chances > 0.5).all()
@@ -252,13 +257,23 @@ def test_arguments_of_methods(estimator, X):
 def test_nothing_works_before_fit(estimator, X, tmp_path):
     model = estimator()
     calls = (model.predict, model.predict_proba, model.score_samples, model.score)
-    for call in (*(lambda c=call: c(X) for call in calls), model.sample, model.cut, model.node_summary):
+    for call in (*(lambda c=call: c(X) for call in calls), model.sample):
         with pytest.raises(NotFittedError, match="not fitted yet"):
             call()
     with pytest.raises(NotFittedError, match="not fitted yet"):
         model.save(tmp_path / "model.bg")
+
+
+def test_no_tree_before_fit(tree_estimator):
+    model = tree_estimator()
+    for call in (model.cut, model.node_summary, lambda: model.linkage_matrix_):
+        with pytest.raises(NotFittedError, match="not fitted yet"):
+            call()
+
+
+def test_no_chains_before_fit():
     with pytest.raises(NotFittedError, match="not fitted yet"):
-        _ = model.linkage_matrix_
+        NRMMixture().continue_fit(3)
 
 
 def test_sources_of_rows_that_are_none(tmp_path):

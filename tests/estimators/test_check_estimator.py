@@ -3,11 +3,16 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesgrove import BHC, IncrementalBHC, RandomizedBHC
+from bayesgrove import BHC, IncrementalBHC, NRMMixture, RandomizedBHC
 
 pytestmark = pytest.mark.unit
 
 
-@parametrize_with_checks([BHC(), RandomizedBHC(), IncrementalBHC()])
+SHORT = {"n_chains": 2, "n_tune": 5, "n_draws": 10}
+
+
+@parametrize_with_checks(
+    [BHC(), RandomizedBHC(), IncrementalBHC(), NRMMixture(**SHORT), NRMMixture("nggp", sampler="gibbs", **SHORT)]
+)
 def test_scikit_learn_convention(estimator, check):
     check(estimator)

@@ -4,7 +4,7 @@ import joblib
 import numpy as np
 import pytest
 
-from bayesgrove import BHC, IncrementalBHC, RandomizedBHC
+from bayesgrove import BHC, IncrementalBHC, NRMMixture, RandomizedBHC
 from bayesgrove.core.rng import generator
 from bayesgrove.datasets import make_benchmark_blobs
 
@@ -57,6 +57,13 @@ def test_incremental_tree_is_the_same_for_any_number_of_threads(tmp_path):
     X, _ = make_benchmark_blobs("overlapping", 1_500, 4, random_state=3)
     settings = {"likelihood": "gaussian", "n_init": 4, "random_state": 5}
     found = {bytes_of(IncrementalBHC(n_jobs=n_jobs, **settings).fit(X), tmp_path) for n_jobs in (1, 2, 4, 1)}
+    assert len(found) == 1
+
+
+def test_mixture_is_the_same_for_any_number_of_jobs(tmp_path):
+    X, _ = make_benchmark_blobs("overlapping", 400, 4, random_state=3)
+    settings = {"n_chains": 3, "n_tune": 5, "n_draws": 10, "random_state": 5}
+    found = {bytes_of(NRMMixture(n_jobs=n_jobs, **settings).fit(X), tmp_path) for n_jobs in (1, 2, 4, 1)}
     assert len(found) == 1
 
 

@@ -1,5 +1,6 @@
 """What estimators that run Markov chains share: parameters, running, resuming, continuing, diagnostics."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
@@ -9,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import resolve_seed
+from bayesgrove.estimators.callbacks import CallbackSupportMixin, add_callbacks, with_callbacks
 from bayesgrove.estimators.settings import check_n_jobs, check_positive, check_whole
 from bayesgrove.inference.diagnostics import Diagnostics
 from bayesgrove.inference.folder import NAME, read_run
@@ -22,7 +24,7 @@ CHAIN_PATH = 0xC4A1
 """Keys the generators of chains, apart from all others of a seed."""
 
 
-class ChainEstimator(BaseEstimator):
+class ChainEstimator(CallbackSupportMixin, BaseEstimator):
     """Base of estimators fitted by Markov chain Monte Carlo."""
 
     n_chains: int
@@ -70,12 +72,19 @@ class ChainEstimator(BaseEstimator):
         )
 
     def _monitor_for_run(self) -> Monitor | None:
-        """The one a caller has set, else progress when verbose."""
-        return getattr(self, "_monitor", None) or (default_monitor() if self.verbose else None)
+        """The one a caller has set, else progress when verbose; and scikit-learn's callbacks."""
+        monitor = getattr(self, "_monitor", None) or (default_monitor() if self.verbose else None)
+        return add_callbacks(self, self.n_chains, monitor)
+
+    @with_callbacks
+    def _watched(self, run: Callable[[Monitor | None], list[ChainResult]]) -> list[ChainResult]:
+        """The chains that `run` gives when it has a monitor."""
+        return run(self._monitor_for_run())
 
     def _run(self, sampler: Sampler, schedule: Schedule, about: dict[str, Any]) -> None:
         self._sampler, self._schedule, self._about = sampler, schedule, about
-        self._keep_chains(run_chains(sampler, schedule, self._settings(about), self._monitor_for_run()))
+        settings = self._settings(about)
+        self._keep_chains(self._watched(lambda monitor: run_chains(sampler, schedule, settings, monitor)))
 
     def continue_fit(self, n_draws: int) -> Self:
         """Go on with the chains for more draws; the same as if they had been longer from the start.
@@ -92,9 +101,8 @@ class ChainEstimator(BaseEstimator):
                 "a model read from a file has no data to go on with. Fit with run_dir, and resume=True later."
             )
         settings = self._settings(self._about)
-        self._keep_chains(
-            continue_chains(self._sampler, self._schedule, self._chains, n_draws, settings, self._monitor_for_run())
-        )
+        before = (self._sampler, self._schedule, self._chains)
+        self._keep_chains(self._watched(lambda monitor: continue_chains(*before, n_draws, settings, monitor)))
         self._summarise()
         return self
 

@@ -8,7 +8,8 @@ from bayesgrove.estimators.saving import Rules, check_rules, fit_shapes
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.models.nrm.predictive import Kept
-from bayesgrove.models.nrm.process import Process
+from bayesgrove.models.nrm.process import DIRICHLET, GENERALISED_GAMMA, Process
+from bayesgrove.stats.partitions import relabel
 
 KEPT_PREFIX, SCALAR_PREFIX = "kept_", "scalar_"
 
@@ -17,7 +18,6 @@ def mixture_file_parts(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray
     """Draws, numbers of the process, acceptance counts."""
     document = {
         "process": [float(number) for number in model._process],
-        "free": list(model._bound.free),
         "sigma": float(model.sigma_).hex(),
         "acceptance": model.acceptance_,
     }
@@ -26,6 +26,8 @@ def mixture_file_parts(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray
         **{f"{SCALAR_PREFIX}{name}": values for name, values in model.posterior_.scalars.items()},
         **{f"{KEPT_PREFIX}{name}": values for name, values in model._kept._asdict().items()},
     }
+    if not isinstance(model.init, str):
+        arrays["init"] = relabel(model.init)
     return document, arrays
 
 
@@ -33,8 +35,8 @@ def restore_mixture(model: Any, document: dict[str, Any], arrays: dict[str, np.n
     """Set the attributes that `fit` would have set, or refuse them."""
     kind, alpha, sigma, free_alpha, free_sigma, *hyper = document["process"]
     model._process = Process(int(kind), alpha, sigma, bool(free_alpha), bool(free_sigma), *hyper)
-    model._bound = model._bound._replace(free=tuple(str(name) for name in document["free"]))
-    model.sigma_, model.acceptance_ = float.fromhex(document["sigma"]), document["acceptance"]
+    model.sigma_, model.acceptance_ = float.fromhex(document["sigma"]), whole_counts(document["acceptance"])
+    model.init = arrays.get("init", model.init)
     model._kept = Kept(*(np.ascontiguousarray(arrays[f"{KEPT_PREFIX}{name}"]) for name in Kept._fields))
     check_rules(mixture_rules(model, arrays))
     scalars = {
@@ -42,12 +44,20 @@ def restore_mixture(model: Any, document: dict[str, Any], arrays: dict[str, np.n
     }
     model._keep_posterior(Posterior(arrays["draws"], scalars, {}, {"model": type(model).__name__, "seed": model._seed}))
     model._about, model._names, model._sampler = document["provenance"], model._schema[0], None
+    model._learn_likelihood()
     model._set_result()
+
+
+def whole_counts(document: dict[str, Any]) -> dict[str, dict[str, int]]:
+    """Counts by move and name."""
+    return {str(move): {str(name): int(n) for name, n in counts.items()} for move, counts in document.items()}
 
 
 def mixture_rules(model: Any, arrays: dict[str, np.ndarray]) -> Rules:
     """What prediction reads, and the draws."""
-    kept, labels, draws = model._kept, model.labels_, arrays["draws"]
+    kept, labels, draws, process = model._kept, model.labels_, arrays["draws"], model._process
+    scalars = {name: values for name, values in arrays.items() if name.startswith(SCALAR_PREFIX)}
+    numbers = (process.alpha, *process[5:], model.sigma_)
     n_draws, n_rows = kept.log_new.size, kept.log_weight.size
     shapes = {
         "start": (np.int64, (n_draws + 1,)),
@@ -63,5 +73,23 @@ def mixture_rules(model: Any, arrays: dict[str, np.ndarray]) -> Rules:
         ("start does not rise from 0", lambda: kept.start[0] == 0 and bool(np.all(np.diff(kept.start) > 0))),
         ("start does not end at the clusters", lambda: int(kept.start[-1]) == n_rows),
         ("draws do not fit the labels", lambda: draws.ndim == 3 and draws.shape[2] == labels.size),
-        ("draws are no labels", lambda: draws.dtype.kind in "iu" and int(draws.max()) < labels.size),
+        ("draws are no labels", lambda: draws.dtype.kind in "iu" and 0 <= draws.min() <= draws.max() < labels.size),
+        ("shares do not sum to 1", lambda: bool(np.allclose(kept.share.sum(axis=1), 1.0) and kept.share.min() >= 0.0)),
+        *fit_shapes(scalars, dict.fromkeys(scalars, (np.float64, draws.shape[:2]))),
+        ("scalars are missing", lambda: scalars.keys() >= {f"{SCALAR_PREFIX}{name}" for name in scalar_names(model)}),
+        ("this is no process", lambda: process.kind in (DIRICHLET, GENERALISED_GAMMA) and 0.0 <= process.sigma < 1.0),
+        ("a number is not finite", lambda: bool(np.isfinite(numbers).all())),
+        ("first labels do not fit", lambda: isinstance(model.init, str) or model.init.shape == labels.shape),
+    )
+
+
+def scalar_names(model: Any) -> tuple[str, ...]:
+    """Scalars that draws of this model must have."""
+    process = model._process
+    own = {"log_u": process.kind == GENERALISED_GAMMA, "concentration": process.free_alpha, "sigma": process.free_sigma}
+    return (
+        "log_joint",
+        "n_clusters",
+        *(name for name, is_there in own.items() if is_there),
+        *(f"log_factor_{name}" for name in model._bound.free),
     )

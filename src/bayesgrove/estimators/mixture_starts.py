@@ -11,7 +11,7 @@ from bayesgrove.likelihoods import Bound
 from bayesgrove.models.bhc.fit import fit_randomized
 from bayesgrove.models.bhc.splits import Settings
 from bayesgrove.models.nrm.process import Process
-from bayesgrove.models.nrm.starts import GivenLabels, OneCluster, SampleStart, Singletons
+from bayesgrove.models.nrm.starts import GivenLabels, IncrementalStart, OneCluster, SampleStart, Singletons
 from bayesgrove.trees.cuts import find_front, labels_of_front
 
 INITS = ("bhc", "one", "singletons", "ibhc", "randomized-bhc")
@@ -42,6 +42,8 @@ def first_labels(init: Any, bound: Bound, process: Process) -> Callable[[np.rand
             return OneCluster(n)
         if init == "singletons":
             return Singletons(n)
+        if init == "ibhc":
+            return IncrementalStart(bound.prior, bound.values, process)
         if init == "randomized-bhc":
             return RandomizedStart(bound, process)
         raise InvalidSettingError(f"init must be one of {', '.join(INITS)} or an array of labels, got {init!r}.")

@@ -1,5 +1,6 @@
 """`NRMMixture`: flat mixtures under normalised random measures."""
 
+import hashlib
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from bayesgrove.estimators.saving import save_estimator
 from bayesgrove.estimators.settings import check_choice, check_positive, check_whole
 from bayesgrove.inference.result import Result
 from bayesgrove.likelihoods import Bound, bind, encode, relearned
+from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.models.nrm.guide import make_guide
 from bayesgrove.models.nrm.hierarchy import estimate_tree
 from bayesgrove.models.nrm.hyper import free_places, scaled
@@ -206,13 +208,15 @@ class NRMMixture(ClusterMixin, ChainEstimator):
         free_alpha = isinstance(self.concentration, str) and self.concentration == "auto"
         if not free_alpha:
             check_positive("concentration", self.concentration)
+            if np.isinf(self.concentration):
+                raise InvalidSettingError("concentration must be finite, got inf. Try 1.0.")
         alpha = 1.0 if free_alpha else float(self.concentration)
         if self.process == "dp":
             return Process(DIRICHLET, alpha, 0.0, free_alpha, False)
         if self.process == "nig":
             return Process(GENERALISED_GAMMA, alpha, 0.5, free_alpha, False)
         free_sigma = isinstance(self.sigma, str) and self.sigma == "auto"
-        if not free_sigma and not (isinstance(self.sigma, int | float) and 0.0 < self.sigma < 1.0):
+        if not free_sigma and not (isinstance(self.sigma, float | np.floating) and 0.0 < self.sigma < 1.0):
             raise InvalidSettingError(f"sigma must lie between 0 and 1 or be 'auto', got {self.sigma!r}. Try 0.5.")
         return Process(GENERALISED_GAMMA, alpha, 0.5 if free_sigma else float(self.sigma), free_alpha, free_sigma)
 
@@ -224,7 +228,9 @@ class NRMMixture(ClusterMixin, ChainEstimator):
         return make_sampler(bound.prior, bound.values, guide, process, bound.free, bound.log_measure, start, about)
 
     def _fingerprint(self) -> dict[str, Any]:
-        init = self.init if isinstance(self.init, str) else "labels"
+        init = self.init
+        if not isinstance(init, str):
+            init = f"labels {hashlib.sha256(relabel(init).tobytes()).hexdigest()[:16]}"
         return {"model": type(self).__name__, "sampler": self.sampler, "init": init}
 
     def _make_schedule(self, n_rows: int) -> Any:
@@ -232,7 +238,8 @@ class NRMMixture(ClusterMixin, ChainEstimator):
         return schedule_of(name, n_rows, n_tune=self.n_tune, thin=self.thin)
 
     def _describe(self) -> dict[str, Any]:
-        return provenance.record(type(self).__name__, self.get_params(deep=False), self._seed)
+        settings = {name: value for name, value in self.get_params(deep=False).items() if name != "run_dir"}
+        return provenance.record(type(self).__name__, settings, self._seed)
 
     def _keep_data(self, bound: Bound, process: Process, table: Table) -> None:
         """What summaries need of the data."""
@@ -248,13 +255,12 @@ class NRMMixture(ClusterMixin, ChainEstimator):
         numbers, log_factors = self._draw_numbers()
         _, alpha, sigma = numbers.mean(axis=0)
         self.concentration_, self.sigma_ = float(alpha), float(sigma)
-        prior = scaled(bound.prior, free_places(bound.prior, bound.free), np.median(log_factors, axis=0))
-        self.likelihood_ = relearned(bound, prior).likelihood
+        learned = self._learn_likelihood()
         log_kappa = np.empty(self.labels_.size + 2)
         fill_log_kappa(self._process.kind, numbers.mean(axis=0), log_kappa)
-        self.tree_ = estimate_tree(prior, bound.values, self.labels_, log_kappa)
+        self.tree_ = estimate_tree(learned.prior, bound.values, self.labels_, log_kappa)
         draws = posterior.labels.reshape(-1, posterior.n_items)
-        chosen = choose_draws(len(draws), float(posterior.scalars["n_clusters"].mean()), len(self._template) * 3)
+        chosen = choose_draws(len(draws), float(posterior.scalars["n_clusters"].mean()), n_stats(bound.prior))
         self._kept = keep_draws(
             bound.prior,
             bound.values,
@@ -265,6 +271,14 @@ class NRMMixture(ClusterMixin, ChainEstimator):
             self.labels_,
         )
         self._set_result()
+
+    def _learn_likelihood(self) -> Bound:
+        """The likelihood at the medians of the numbers that were learned."""
+        bound, (_, log_factors) = self._bound, self._draw_numbers()
+        prior = scaled(bound.prior, free_places(bound.prior, bound.free), np.median(log_factors, axis=0))
+        learned = relearned(bound, prior)
+        self.likelihood_ = learned.likelihood
+        return learned
 
     def _set_result(self) -> None:
         self.result_ = Result(

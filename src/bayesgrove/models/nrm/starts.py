@@ -7,6 +7,7 @@ import numpy as np
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.models.nrm.greedy import greedy_merges, rows_of_points
+from bayesgrove.models.nrm.incremental import incremental_forest
 from bayesgrove.models.nrm.lanes import score_lanes
 from bayesgrove.models.nrm.process import Process, fill_log_kappa, start_numbers
 from bayesgrove.models.nrm.scorers import choose_scorer
@@ -73,6 +74,30 @@ class SampleStart:
         sample = rng.choice(n, min(n, n_rows), replace=False)
         rows = rows_of_points(self.prior, np.ascontiguousarray(self.values[sample]))
         return sample, greedy_merges(self.prior, log_kappa, rows, np.ones(sample.size, np.int64), stop=True).labels
+
+
+@dataclass(frozen=True)
+class IncrementalStart:
+    """Incremental clustering of all rows, queued in random order.
+
+    Parameters
+    ----------
+    prior : NamedTuple
+    values : array of shape (n, d)
+        Encoded rows, in their own order.
+    process : Process
+    """
+
+    prior: Any
+    values: np.ndarray
+    process: Process
+
+    def __call__(self, rng: np.random.Generator) -> np.ndarray:
+        """Labels of all rows."""
+        n = self.values.shape[0]
+        log_kappa = np.empty(n + 2)
+        fill_log_kappa(self.process.kind, start_numbers(self.process, n), log_kappa)
+        return incremental_forest(self.prior, self.values, log_kappa, rng.permutation(n)).labels
 
 
 @dataclass(frozen=True)

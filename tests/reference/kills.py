@@ -1,0 +1,71 @@
+"""Runs that are killed at random moments, and what must hold of their logs after each kill."""
+
+import itertools
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+import bayesgrove
+from bayesgrove.inference.status import read_chains
+from bayesgrove.inference.store import count_draws, log_path
+
+
+def start_python(script: str, *arguments: object) -> subprocess.Popen:
+    """A process that runs a script with the library and the tests' own modules, its pipes open."""
+    places = os.pathsep.join((str(Path(bayesgrove.__file__).parents[1]), str(Path(__file__).parents[1])))
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": places}
+    )
+
+
+def counts(folder: Path, n_chains: int) -> list[int]:
+    """Draws in the log of each chain."""
+    return [count_draws(log_path(folder, chain)) for chain in range(n_chains)]
+
+
+def kill_often(
+    begin: Callable[[], Callable[[], None]], folder: Path, whole: Sequence[np.ndarray], n_kills: int, longest: float
+) -> list[list[int]]:
+    """Kill a run again and again; gives the draws in its logs after each kill, and checks all of them.
+
+    Parameters
+    ----------
+    begin : callable
+        Starts or resumes the run in a process of its own and gives a function that kills it.
+    folder : path
+        Of the run.
+    whole : sequence of arrays of shape (n_draws, n_items)
+        Labels of each chain when nobody kills it.
+    n_kills, longest : int and float
+        How often, and after how many seconds at most.
+    """
+    n_chains = len(whole)
+    moments = random.Random(n_chains)
+    history = [[0] * n_chains]
+    for _ in range(n_kills):
+        kill = begin()
+        time.sleep(moments.uniform(0.0, longest))
+        acknowledged = counts(folder, n_chains)
+        kill()
+        after = counts(folder, n_chains)
+        assert np.all(np.array(after) >= acknowledged), "a draw was lost"
+        assert np.all(np.array(acknowledged) >= history[-1]), "a draw was lost"
+        if (folder / "run.json").exists():
+            for trace, labels in zip(read_chains(folder), whole, strict=True):
+                expected = labels[: trace.n_draws]
+                assert trace.arrays().get("labels", expected).tobytes() == expected.tobytes(), "a phantom draw"
+        history.append(after)
+    return history
+
+
+def n_rounds_with_draws(history: list[list[int]]) -> int:
+    """How many of the rounds added draws."""
+    totals = [sum(counts) for counts in history]
+    return sum(before < after for before, after in itertools.pairwise(totals))
