@@ -22,7 +22,9 @@ FIXED = Process(DIRICHLET, 1.0, 0.0, free_alpha=False, free_sigma=False)
 FOREVER = 10**9
 
 
-def prepare(X: np.ndarray, seed: int, init: Any, likelihood: Any = "auto", process: Process = LEARNED) -> MixtureSampler:
+def prepare(
+    X: np.ndarray, seed: int, init: Any, likelihood: Any = "auto", process: Process = LEARNED
+) -> MixtureSampler:
     """What `NRMMixture.fit` does before the first sweep, but for the start itself."""
     bound = bind(likelihood, X)
     guide = make_guide(generator(seed, 1), euclidean_points(bound.prior, bound.values))

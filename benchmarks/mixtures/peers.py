@@ -28,10 +28,7 @@ LACE_SCHEDULES = (
     "gibbs",
     "slice",
 )
-SINGLE = {
-    name: "1"
-    for name in ("RAYON_NUM_THREADS", "POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-}
+THREADS = ("RAYON_NUM_THREADS", "POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class Found(NamedTuple):
@@ -140,10 +137,8 @@ def lace(
         task = {"target_ari": data.target_ari, "cap_seconds": cap_seconds, "seed": seed, "schedules": schedules}
         (Path(folder) / "task.json").write_text(json.dumps(task))
         command = [str(LACE_PYTHON), str(LACE_WORKER), folder]
-        environment = {**{k: v for k, v in os.environ.items() if k != "PYTHONPATH"}, **SINGLE}
+        environment = {**{k: v for k, v in os.environ.items() if k != "PYTHONPATH"}, **dict.fromkeys(THREADS, "1")}
         done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, timeout=timeout, check=True)
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     best = min(lines, key=lambda line: (not line["reached"], line["seconds"] if line["reached"] else -line["ari"]))
-    return Found(
-        best["seconds"], best["wall_seconds"], best["ari"], best["sweeps"], best["reached"], best["schedule"]
-    )
+    return Found(best["seconds"], best["wall_seconds"], best["ari"], best["sweeps"], best["reached"], best["schedule"])
