@@ -106,7 +106,8 @@ def test_effective_draws_of_each_sampler(bench):
     if bench(".data").toy1300() is None:
         pytest.skip("needs the data set toy1300")
     rows = mixing.measure(1, 0.8, n_burn=20)
-    assert [(row["who"], row["scalar"]) for row in rows] == [(s, c) for c in mixing.SCALARS for s in mixing.SAMPLERS]
+    wanted = [(t, c, s) for t in mixing.STARTS for c in mixing.SCALARS for s in mixing.SAMPLERS]
+    assert [(row["start"], row["scalar"], row["who"]) for row in rows] == wanted
     gibbs = next(row for row in rows if row["who"] == "gibbs" and row["scalar"] == "log_joint")
     assert gibbs["this_over_gibbs"] == 1.0
     assert gibbs["ess_per_second"] == pytest.approx(gibbs["ess"] / gibbs["cpu_seconds"])
