@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: setup demo test test-slow check docs bench clean
+.PHONY: setup demo test test-slow check docs bench bench-peers clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -36,7 +36,16 @@ docs: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks bhc
 	$(BIN)/python -m benchmarks randomized-bhc
+	$(BIN)/python -m benchmarks mixtures
 	$(BIN)/python -m benchmarks startup
 
+# pylace wants older versions of pandas and polars than we do: an environment of its own
+bench-peers: .venv-lace/.installed
+
+.venv-lace/.installed:
+	$(PYTHON) -m venv .venv-lace
+	.venv-lace/bin/python -m pip install --quiet --disable-pip-version-check "pylace>=0.10,<0.11"
+	touch $@
+
 clean:
-	rm -rf $(VENV) demo-output docs/_build
+	rm -rf $(VENV) .venv-lace demo-output docs/_build

@@ -4,12 +4,13 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from bayesgrove.core import provenance
-from benchmarks import bhc, machine, randomized_bhc, startup
+from benchmarks import bhc, machine, mixtures, randomized_bhc, startup
 from benchmarks.timing import format_rows
 
-NAMES = {"bhc": bhc.run, "randomized-bhc": randomized_bhc.run, "startup": startup.run}
+NAMES = {"bhc": bhc.run, "mixtures": mixtures.run, "randomized-bhc": randomized_bhc.run, "startup": startup.run}
 
 
 def main() -> None:
@@ -19,6 +20,9 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5, help="rounds; the median is reported (default 5)")
     parser.add_argument("--sizes", type=int, nargs="+", help="numbers of rows instead of the usual ones")
     parser.add_argument("--kinds", nargs="+", help="kinds of data (randomized-bhc only)")
+    parser.add_argument("--parts", nargs="+", choices=mixtures.PARTS, help="parts to measure (mixtures only)")
+    parser.add_argument("--seed", type=int, help="first seed of the data, new each time by default (mixtures only)")
+    parser.add_argument("--quick", action="store_true", help="small sizes and short runs (mixtures only)")
     arguments = parser.parse_args()
     if arguments.repeats < 1:
         parser.error("--repeats must be at least 1")
@@ -34,11 +38,20 @@ def main() -> None:
         **results,
     }
     print(format_rows([constants]), file=sys.stderr)
-    print(format_rows(results["rows"]), file=sys.stderr)
+    for rows in by_part(results["rows"]):
+        print(format_rows(rows), file=sys.stderr)
     text = json.dumps(document, indent=2)
     if arguments.json:
         arguments.json.write_text(text + "\n")
     print(text)
+
+
+def by_part(rows: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Rows that share their columns, each group a table of its own."""
+    groups: dict[Any, list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(row.get("part"), []).append(row)
+    return list(groups.values())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,122 @@
+"""What storing costs: draws per second, the share of checkpointing in a run, the engine's own time a sweep."""
+
+import os
+import statistics
+import tempfile
+import time
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayesgrove.core.rng import generator
+from bayesgrove.inference.chain import Draw
+from bayesgrove.inference.run import RunSettings, run_chains
+from bayesgrove.inference.store import DiskTrace
+from bayesgrove.models.nrm.sampler import MixtureSampler
+from benchmarks.mixtures.chains import prepare, schedule_for
+from benchmarks.mixtures.data import draw_blobs
+from benchmarks.timing import interleaved
+
+WANTED_SHARE = 0.03
+
+
+def measure(n: int, n_records: int, n_draws: int, repeats: int) -> list[dict[str, Any]]:
+    """Three rows."""
+    return [records(n, n_records, repeats), checkpointing(n, n_draws, repeats), overhead(10 * n_draws, repeats)]
+
+
+def records(n: int, n_records: int, repeats: int) -> dict[str, Any]:
+    """Draws of n labels into a log, against a plain file with a checksum of each and one sync at the end."""
+    labels = generator(0).integers(0, 50, n).astype(np.uint16)
+    draws = [Draw(i, {"labels": labels}, {"log_joint": 0.0, "n_clusters": 50.0}) for i in range(n_records)]
+    header = {"format": 1, "schedule": schedule_for("gibbs", n).to_json()}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        works = {"ours": lambda: _append(path / "ours.log", header, draws), "plain": lambda: _plain(path / "p", draws)}
+        found = interleaved(works, repeats)
+        size = _append(path / "ours.log", header, draws)
+    ours = found["ours"]["seconds"]
+    return {
+        "part": "store",
+        "who": f"log of draws of {n} labels",
+        "wall_seconds": ours,
+        "records_per_second": n_records / ours,
+        "megabytes_per_second": size / 1e6 / ours,
+        "over_floor": ours / found["plain"]["seconds"],
+    }
+
+
+def _append(path: Path, header: dict[str, Any], draws: list[Draw]) -> int:
+    path.unlink(missing_ok=True)
+    trace = DiskTrace(path, header)
+    for draw in draws:
+        trace.append(draw)
+    trace.close()
+    return path.stat().st_size
+
+
+def _plain(path: Path, draws: list[Draw]) -> None:
+    with path.open("wb") as stream:
+        for draw in draws:
+            payload = draw.arrays["labels"].astype(np.uint8).tobytes()  # the log narrows them alike
+            stream.write(zlib.crc32(payload).to_bytes(4, "little") + payload)
+        stream.flush()
+        os.fdatasync(stream.fileno())
+
+
+def checkpointing(n: int, n_draws: int, repeats: int) -> dict[str, Any]:
+    """The same chain with and without a folder, in turns; reading the draws back afterwards is not part of it."""
+    data = draw_blobs(2, n, 10, 20, "separated")
+    sampler = prepare(data.X, 0, data.labels)
+    _run(sampler, 2, None)
+    memory, disk = [], []
+    for _ in range(max(3, repeats)):
+        memory.append(_run(sampler, n_draws, None))
+        with tempfile.TemporaryDirectory() as folder:
+            disk.append(_run(sampler, n_draws, Path(folder) / "run"))
+    share = min(wall for wall, _ in disk) / min(wall for wall, _ in memory) - 1.0
+    cpu_share = min(cpu for _, cpu in disk) / min(cpu for _, cpu in memory) - 1.0
+    return {
+        "part": "store",
+        "who": "a run with a folder",
+        "sweeps": n_draws,
+        "wall_seconds": statistics.median(wall for wall, _ in disk),
+        "share_of_sweep_time": share,
+        "cpu_share": cpu_share,
+        "wanted": f"<= {WANTED_SHARE:g}",
+        "holds": share <= WANTED_SHARE,
+    }
+
+
+def _run(sampler: MixtureSampler, n_draws: int, folder: Path | None) -> tuple[float, float]:
+    """Wall seconds of the chain itself, and CPU seconds of everything."""
+    schedule = schedule_for("tree-guided", sampler.n_items, n_tune=0)
+    before = time.process_time()
+    (result,) = run_chains(sampler, schedule, RunSettings(n_chains=1, n_draws=n_draws, n_jobs=1, run_dir=folder))
+    return result.seconds, time.process_time() - before
+
+
+def overhead(n_sweeps: int, repeats: int) -> dict[str, Any]:
+    """Five rows: sweeps by the engine against the bare moves."""
+    sampler = prepare(generator(3).normal(size=(5, 2)), 0, "one", "gaussian")
+    schedule = schedule_for("gibbs", 5, n_tune=0)
+    settings = RunSettings(n_chains=1, n_draws=n_sweeps, n_jobs=1)
+
+    def bare() -> None:
+        rng = generator(0)
+        state = sampler.start(rng)
+        for sweep in range(n_sweeps):
+            for step in schedule.steps(sweep):
+                sampler.move(rng, state, step)
+
+    found = interleaved({"engine": lambda: run_chains(sampler, schedule, settings), "bare": bare}, repeats)
+    engine, moves = found["engine"]["fastest"], found["bare"]["fastest"]
+    return {
+        "part": "store",
+        "who": "the engine at 5 rows",
+        "sweeps": n_sweeps,
+        "microseconds_per_sweep": 1e6 * (engine - moves) / n_sweeps,
+        "over_floor": engine / moves,
+    }
