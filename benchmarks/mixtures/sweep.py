@@ -131,7 +131,7 @@ def _row(case: Case, repeats: int) -> dict[str, Any]:
         "part": "sweep",
         "data": case.name,
         "who": "our Gibbs sweep",
-        "clusters": int(case.state.clusters.count[0]),
+        "clusters": int(case.state.clusters.n_clusters[0]),
         "wall_seconds": found["gibbs"]["fastest"],
         "floor_seconds": floor,
         "over_floor": ratio,
@@ -144,7 +144,7 @@ def _works(case: Case) -> dict[str, Any]:
     sampler, state, rng = case.sampler, case.state, generator(1)
     points = generator(2).permutation(sampler.n_items)
     clusters, values = state.clusters, sampler.values
-    d, n_clusters = values.shape[1], int(clusters.count[0])
+    d, n_clusters = values.shape[1], int(clusters.n_clusters[0])
     width = -(-n_clusters // BLOCK) * BLOCK
     lanes = np.ascontiguousarray(clusters.lanes[:, :width])
     constants = lanes[0].copy()

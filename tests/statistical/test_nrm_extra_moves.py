@@ -117,7 +117,7 @@ def test_moves_keep_statistics_and_do_not_depend_on_room(by_name, name):
                 tallies.update(sampler.move(rng, state, step))
         check(state, sampler.values)
     assert np.array_equal(tight.clusters.labels, roomy.clusters.labels)
-    n_clusters = int(tight.clusters.count[0])
+    n_clusters = int(tight.clusters.n_clusters[0])
     assert np.array_equal(tight.clusters.rows[:n_clusters], roomy.clusters.rows[:n_clusters])
     assert min(tallies[kind] for kind in ("splits_accepted", "merges_accepted", "points_accepted")) > 0
 
@@ -132,6 +132,6 @@ def test_a_split_may_need_more_room_than_there_is():
     )
     state, rng = sampler.start(generator(0)), generator(5)
     capacity = state.clusters.sizes.size
-    while state.clusters.count[0] < capacity:
+    while state.clusters.n_clusters[0] < capacity:
         sampler.move(rng, state, Step("v2"))
     check(state, sampler.values)

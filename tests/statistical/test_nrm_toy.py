@@ -44,7 +44,7 @@ def test_number_of_clusters_and_best_log_joint(name):
 def test_v1_finds_the_groups_within_forty_sweeps(seed):
     sampler, rng = toy_sampler(), generator(seed)
     state = sampler.start(rng)
-    assert state.clusters.count[0] == 1
+    assert state.clusters.n_clusters[0] == 1
     reached = []
     for _ in range(40):
         sweep(sampler, rng, state, (anchors("v1", times=10), GIBBS))

@@ -199,8 +199,8 @@ def test_room_for_clusters_grows(step):
     for _ in range(4):
         sampler.move(rng, own, step)
         assert faults(own, sampler.values) == ""
-    assert own.clusters.count[0] > 4 * capacity
-    assert own.clusters.sizes.size > own.clusters.count[0]
+    assert own.clusters.n_clusters[0] > 4 * capacity
+    assert own.clusters.sizes.size > own.clusters.n_clusters[0]
 
 
 def test_singletons_come_together():
@@ -208,11 +208,11 @@ def test_singletons_come_together():
     sampler = build(known_variance(1), values, DP, start=starts.Singletons(300))
     rng = generator(3)
     own = sampler.start(rng)
-    assert own.clusters.count[0] == 300
+    assert own.clusters.n_clusters[0] == 300
     for _ in range(15):
         sweep(sampler, rng, own, SCHEDULES["tree-guided"])
     assert faults(own, sampler.values) == ""
-    assert own.clusters.count[0] < 30
+    assert own.clusters.n_clusters[0] < 30
 
 
 ALL_STEPS = (GIBBS, LOCAL, PROCESS, LIKELIHOOD, *(anchors(law, times=5) for law in LAWS))
@@ -324,7 +324,7 @@ def test_a_hundred_thousand_rows_as_large_as_10000(own, log_u):
     steps = (anchors("uniform", "tree", "balanced", "cluster", "v1", times=10), Step("gibbs", 1, {"n_points": 200}))
     sweep(sampler, rng, current, (*steps, Step("local", 1, {"most": 100}), PROCESS))
     assert faults(current, sampler.values) == ""
-    assert current.clusters.count[0] > 1
+    assert current.clusters.n_clusters[0] > 1
     assert np.isfinite(list(sampler.scalars(current).values())).all()
 
 

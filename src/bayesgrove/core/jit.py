@@ -67,7 +67,7 @@ def is_compiled(dispatcher: Any, *arguments: Any) -> bool:
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return True
     try:
-        signature = tuple(numba.typeof(argument) for argument in arguments)
+        signature = tuple(numba.typeof(argument) for argument in arguments)  # type: ignore[no-untyped-call]
         if signature in dispatcher.overloads:
             return True
         cache = dispatcher._cache

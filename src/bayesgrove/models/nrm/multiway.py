@@ -317,7 +317,7 @@ def propose_merge(rng, prior, values, clusters, log_kappa, guide_key, touched, l
 @kernel
 def propose_multiway(rng, prior, values, clusters, log_kappa, guide_key):
     """One move up to its acceptance; `take_proposal` does it once there is room for all parts."""
-    count, sizes = clusters.count[0], clusters.sizes
+    count, sizes = clusters.n_clusters[0], clusters.sizes
     log_t, touched = -rng.standard_exponential(), np.zeros(count, np.bool_)
     one = draw_joiners(rng, prior, log_kappa, clusters, touched, np.empty(count))
     if touched.sum() > 1:

@@ -265,7 +265,7 @@ class MixtureSampler:
             return {}
         clusters = state.clusters
         for _ in range(step.times):
-            draw_process(rng, self.process, state.numbers, clusters.sizes[: clusters.count[0]], self.n_items)
+            draw_process(rng, self.process, state.numbers, clusters.sizes[: clusters.n_clusters[0]], self.n_items)
         fill_log_kappa(self.process.kind, state.numbers, state.weights.log_kappa)
         return {}
 
@@ -276,7 +276,7 @@ class MixtureSampler:
         clusters = state.clusters
         for _ in range(step.times):
             state.log_factors = draw_factors(
-                rng, self.prior, self._places, state.log_factors, clusters.rows, int(clusters.count[0])
+                rng, self.prior, self._places, state.log_factors, clusters.rows, int(clusters.n_clusters[0])
             )
         state.scorer = self.scorer(state.log_factors)
         refill(state.scorer, clusters)
@@ -315,7 +315,7 @@ class MixtureSampler:
     def scalars(self, state: State) -> dict[str, float]:
         """Log joint, number of clusters, and all numbers that change."""
         clusters, process = state.clusters, self.process
-        n_clusters = int(clusters.count[0])
+        n_clusters = int(clusters.n_clusters[0])
         log_joint = log_joint_of(
             process.kind, state.numbers, state.weights.log_kappa, clusters.sizes, clusters.log_marginal,
             n_clusters, self.n_items,

@@ -20,7 +20,7 @@ class Clusters(NamedTuple):
 
     labels: np.ndarray
     """(n,) int64."""
-    count: np.ndarray
+    n_clusters: np.ndarray
     """(1,) int64: the number of clusters K."""
     sizes: np.ndarray
     """(capacity,) int64."""
@@ -84,7 +84,7 @@ def grow(clusters: Clusters) -> Clusters:
 
 def is_full(clusters: Clusters, n_more: int = 1) -> bool:
     """Whether there is no room for so many more clusters and the scratch place."""
-    return int(clusters.count[0]) + n_more >= clusters.sizes.size
+    return int(clusters.n_clusters[0]) + n_more >= clusters.sizes.size
 
 
 @kernel
