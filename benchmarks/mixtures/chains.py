@@ -52,7 +52,7 @@ def start(sampler: MixtureSampler, seed: int, chain: int = 0) -> Position:
 def warm_up(X: np.ndarray, likelihood: Any = "auto", process: Process = LEARNED) -> None:
     """Compile, or read from the cache, every kernel the samplers use on such data."""
     for name in SAMPLERS:
-        for init in ("bhc", "one"):
+        for init in ("guide", "one"):
             sampler = prepare(X, 0, init, likelihood, process)
             chain = sweeps(sampler, schedule_for(name, len(X), n_tune=2), start(sampler, 0))
             for _ in range(11):  # beyond the first refresh

@@ -68,7 +68,7 @@ def _from(X: np.ndarray, start_name: str, firsts: list[np.ndarray], seed: int, b
 
 
 def _burnt_in(X: np.ndarray, seed: int, chain: int, n_burn: int) -> np.ndarray:
-    sampler = prepare(X, seed, "bhc", paper_prior(X), FIXED)
+    sampler = prepare(X, seed, "guide", paper_prior(X), FIXED)
     position = start(sampler, seed, chain)
     walk = sweeps(sampler, schedule_for("tree-guided", len(X), n_tune=n_burn // 2), position)
     for _ in range(n_burn):

@@ -23,7 +23,7 @@ Contender = Callable[[Blobs, int, float], peers.Found]
 def contenders() -> dict[str, Contender]:
     """Ours comes first: its time sets the others' limits."""
     found: dict[str, Contender] = {
-        OURS: peers.ours("tree-guided", "bhc"),
+        OURS: peers.ours("tree-guided", "guide"),
         "our tree-guided from one cluster": peers.ours("tree-guided", "one"),
         "our Jain-Neal from one cluster": peers.ours("split-merge", "one"),
         "our Gibbs from one cluster": peers.ours("gibbs", "one"),

@@ -42,7 +42,7 @@ def fitted(X, **settings):
         *(({"n_jobs": value}, "n_jobs must be") for value in (0, 1.5)),
         ({"random_state": -1}, "random_state must be"),
         ({"resume": True}, "resume=True needs run_dir"),
-        ({"init": "x"}, "init must be one of bhc, one, singletons, ibhc, randomized-bhc or an array"),
+        ({"init": "x"}, "init must be one of guide, bhc, one, singletons, ibhc, randomized-bhc or an array"),
         *(({"init": value}, "init must have one label for each of the 40 rows") for value in ([0, 1], 3, None)),
         ({"init": np.zeros((40, 1), int)}, r"init must have one label .*got shape \(40, 1\)"),
     ],
@@ -70,7 +70,7 @@ def test_map_is_the_draw_of_largest_log_joint():
     np.testing.assert_array_equal(model.labels_, model.posterior_.labels[chain, draw])
 
 
-@pytest.mark.parametrize("init", ["bhc", "one", "singletons", "ibhc", "randomized-bhc", "labels"])
+@pytest.mark.parametrize("init", ["guide", "bhc", "one", "singletons", "ibhc", "randomized-bhc", "labels"])
 def test_every_start_ends_at_the_same_clusters(X, init):
     given = np.array(["b", "a", "c"] * 13 + ["a"]) if init == "labels" else init
     model = fitted(X, init=given, n_tune=100)

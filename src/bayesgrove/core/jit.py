@@ -56,10 +56,27 @@ def stamped(dispatcher: Any) -> Any:
     if not hasattr(cache_file, "_source_stamp"):
         logging.getLogger("bayesgrove").warning("numba's cache cannot be stamped: kernels are not cached")
         return None
+    cache_file._load_index = tolerant(cache_file._load_index)
     is_ours = Path(dispatcher.py_func.__code__.co_filename).resolve().is_relative_to(PACKAGE_FOLDER)
     # A kernel of a test or a user stands in no file of the package: numba's stamp of its own file stays.
     cache_file._source_stamp = source_stamp() if is_ours else (source_stamp(), cache_file._source_stamp)
     return dispatcher
+
+
+def tolerant(load_index: Callable[[], Any]) -> Callable[[], Any]:
+    """An index of the cache, empty where it cannot be read.
+
+    Numba unpickles an index before it looks at the stamp: one of an older version of this package may name classes that
+    have moved since, and would raise where it should only be stale.
+    """
+
+    def load() -> Any:
+        try:
+            return load_index()
+        except Exception:
+            return {}
+
+    return load
 
 
 def is_compiled(dispatcher: Any, *arguments: Any) -> bool:

@@ -14,7 +14,7 @@ from bayesgrove.models.nrm.process import Process
 from bayesgrove.models.nrm.starts import GivenLabels, IncrementalStart, OneCluster, SampleStart, Singletons
 from bayesgrove.trees.cuts import find_front, labels_of_front
 
-INITS = ("bhc", "one", "singletons", "ibhc", "randomized-bhc")
+INITS = ("guide", "bhc", "one", "singletons", "ibhc", "randomized-bhc")
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,12 @@ class RandomizedStart:
         return labels_of_front(fitted.tree, find_front(fitted.tree, "half", None, None, None))
 
 
-def first_labels(init: Any, bound: Bound, process: Process) -> Callable[[np.random.Generator], np.ndarray]:
-    """A function of a generator that gives labels of all rows."""
+def first_labels(init: Any, bound: Bound, process: Process) -> Callable[[np.random.Generator], np.ndarray] | None:
+    """A function of a generator that gives labels of all rows; None for the guide tree, which is yet to be grown."""
     n = bound.values.shape[0]
     if isinstance(init, str):
+        if init == "guide":
+            return None
         if init == "bhc":
             return SampleStart(bound.prior, bound.values, process)
         if init == "one":

@@ -30,6 +30,7 @@ from bayesgrove.models.nrm.predictive import choose_draws, cluster_probabilities
 from bayesgrove.models.nrm.process import DIRICHLET, GENERALISED_GAMMA, Process, fill_log_kappa
 from bayesgrove.models.nrm.sampler import MixtureSampler, make_sampler
 from bayesgrove.models.nrm.schedules import SAMPLERS, schedule_of
+from bayesgrove.models.nrm.starts import SampleStart
 from bayesgrove.models.nrm.warm import compile_kernels
 from bayesgrove.stats.partitions import relabel
 
@@ -60,8 +61,9 @@ class NRMMixture(ClusterMixin, ChainEstimator):
     sampler : {"tree-guided", "split-merge", "gibbs", "paper"}, default="tree-guided"
         "paper" is the printed sampler of Lee and Choi (2015), kept for reproduction: it does *not* leave the posterior
         invariant and finds too few clusters.
-    init : {"bhc", "one", "singletons", "ibhc", "randomized-bhc"} or array of labels, default="bhc"
-        Where chains begin: greedy clustering of a random sample (its own for each chain), ....
+    init : {"guide", "bhc", "one", "singletons", "ibhc", "randomized-bhc"} or array of labels, default="guide"
+        Where chains begin: a partition drawn from the guide tree, or greedy clustering of a random sample ("bhc"),
+        each chain with its own; ....
     n_chains, n_tune, n_draws, thin : int
         Chains, sweeps of burn-in, stored draws of each chain, sweeps per draw.
     estimate : {"vi", "binder", "map"}, default="vi"
@@ -135,7 +137,7 @@ class NRMMixture(ClusterMixin, ChainEstimator):
         likelihood: Any = "auto",
         sampler: str = "tree-guided",
         *,
-        init: Any = "bhc",
+        init: Any = "guide",
         n_chains: int = 4,
         n_tune: int = 200,
         n_draws: int = 1000,
@@ -223,6 +225,7 @@ class NRMMixture(ClusterMixin, ChainEstimator):
     def _make_sampler(self, bound: Bound, process: Process) -> Any:
         start, about = first_labels(self.init, bound, process), self._fingerprint()
         if self.sampler == "paper":
+            start = start or SampleStart(bound.prior, bound.values, process)  # it has no guide
             return PaperSampler(bound.prior, bound.values, process, bound.log_measure, start, about)
         guide = make_guide(generator(self._seed, GUIDE_PATH), euclidean_points(bound.prior, bound.values))
         return make_sampler(bound.prior, bound.values, guide, process, bound.free, bound.log_measure, start, about)

@@ -36,6 +36,13 @@ def rows_of_points(prior, values):
 
 
 @kernel
+def cluster_rows(prior, values, labels, rows):
+    """Add each row to the statistics of its cluster."""
+    for i in range(values.shape[0]):
+        add(prior, rows[labels[i]], values[i])
+
+
+@kernel
 def pair_log_d(prior, log_kappa, row_a, row_b, size, log_t_a, log_t_b, union):
     """log d of two roots."""
     merge(prior, union, row_a, row_b)

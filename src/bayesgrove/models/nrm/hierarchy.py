@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from bayesgrove.likelihoods.contract import n_stats
-from bayesgrove.models.nrm.greedy import greedy_merges
-from bayesgrove.models.nrm.predictive import cluster_rows
+from bayesgrove.models.nrm.greedy import cluster_rows, greedy_merges
 from bayesgrove.trees import Tree
 
 MOST_CLUSTERS = 2_000

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.contract import add, draw_data, draw_params, n_params, n_stats
+from bayesgrove.likelihoods.contract import draw_data, draw_params, n_params, n_stats
+from bayesgrove.models.nrm.greedy import cluster_rows
 from bayesgrove.models.nrm.hyper import free_places, scaled
 from bayesgrove.models.nrm.lanes import fill_lane, n_fields, padded, score_lanes
 from bayesgrove.models.nrm.process import ALPHA, DIRICHLET, SIGMA, V
@@ -65,13 +66,6 @@ def choose_draws(n_draws: int, n_clusters: float, n_numbers: int) -> np.ndarray:
     """Evenly spread draws, as many as are useful and fit."""
     affordable = int(MOST_BYTES / (8.0 * n_numbers * max(1.0, n_clusters)))
     return np.unique(np.linspace(0, n_draws - 1, max(1, min(MOST_DRAWS, affordable, n_draws))).astype(np.int64))
-
-
-@kernel
-def cluster_rows(prior, values, labels, rows):
-    """Statistics of the clusters of one draw."""
-    for i in range(values.shape[0]):
-        add(prior, rows[labels[i]], values[i])
 
 
 def keep_draws(

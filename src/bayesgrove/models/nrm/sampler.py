@@ -28,6 +28,7 @@ from bayesgrove.models.nrm.process import (
 )
 from bayesgrove.models.nrm.scorers import choose_scorer
 from bayesgrove.models.nrm.split_merge import LAWS, MERGES, MERGES_ACCEPTED, N_TALLIES, SPLITS, SPLITS_ACCEPTED
+from bayesgrove.models.nrm.starts import GuideStart
 from bayesgrove.models.nrm.state import (
     Clusters,
     State,
@@ -345,13 +346,17 @@ def make_sampler(
     process: Process,
     free: tuple[str, ...],
     log_measure: float,
-    first_labels: Callable[[np.random.Generator], np.ndarray],
+    first_labels: Callable[[np.random.Generator], np.ndarray] | None,
     about: Mapping[str, Any],
 ) -> MixtureSampler:
-    """Put the rows in the guide's order and weigh its nodes with the numbers the chains begin with."""
+    """Put the rows in the guide's order and weigh its nodes with the numbers the chains begin with.
+
+    Without `first_labels` chains begin with partitions drawn from the guide.
+    """
     order, key = order_and_key
     ordered = np.ascontiguousarray(values[order])
     log_kappa = np.empty(order.size + 2)
     fill_log_kappa(process.kind, start_numbers(process, order.size), log_kappa)
     guide = weigh_guide(prior, ordered, order, key, log_kappa)
-    return MixtureSampler(prior, ordered, guide, process, free, log_measure, first_labels, about)
+    start = first_labels or GuideStart(prior, ordered, guide, process)
+    return MixtureSampler(prior, ordered, guide, process, free, log_measure, start, about)

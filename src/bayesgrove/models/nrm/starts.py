@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 from bayesgrove.core.jit import kernel
-from bayesgrove.models.nrm.greedy import greedy_merges, rows_of_points
+from bayesgrove.likelihoods.contract import n_stats
+from bayesgrove.models.nrm.greedy import cluster_rows, greedy_merges, rows_of_points
+from bayesgrove.models.nrm.guide import FLOOR, Guide
 from bayesgrove.models.nrm.incremental import incremental_forest
 from bayesgrove.models.nrm.lanes import score_lanes
 from bayesgrove.models.nrm.process import Process, fill_log_kappa, start_numbers
@@ -15,6 +17,8 @@ from bayesgrove.models.nrm.state import empty_clusters, rebuild
 from bayesgrove.stats.partitions import relabel
 
 SAMPLE_ROWS, LARGER_SAMPLE, MANY_CLUSTERS = 500, 1_000, 40
+MOST_PARTS = 600
+"""Parts of a guide tree that are merged greedily, which costs their square."""
 
 
 @kernel
@@ -98,6 +102,59 @@ class IncrementalStart:
         log_kappa = np.empty(n + 2)
         fill_log_kappa(self.process.kind, start_numbers(self.process, n), log_kappa)
         return incremental_forest(self.prior, self.values, log_kappa, rng.permutation(n)).labels
+
+
+@dataclass(frozen=True)
+class GuideStart:
+    """A partition drawn from the guide tree, then greedy merging of its parts.
+
+    Each node of the guide is one cluster with its merge probability 1 / (1 + d), unless a node above it is: a draw from
+    the posterior over partitions consistent with the tree. No tree cuts all clusters right, so parts that are better
+    together are merged. All rows are used, which makes it as quick as it is good; each chain draws its own.
+
+    Parameters
+    ----------
+    prior : NamedTuple
+    values : array of shape (n, d)
+        Encoded rows, in the guide's order.
+    guide : Guide
+    process : Process
+    """
+
+    prior: Any
+    values: np.ndarray
+    guide: Guide
+    process: Process
+
+    def __call__(self, rng: np.random.Generator) -> np.ndarray:
+        """Labels of all rows, in their own order."""
+        n = self.values.shape[0]
+        parts = self._draw_parts(rng)
+        n_parts = int(parts[-1]) + 1
+        if n_parts > MOST_PARTS:  # hardly any structure: greedy merging would take longer than chains
+            rows = np.empty_like(self.values)
+            rows[self.guide.order] = self.values
+            return SampleStart(self.prior, rows, self.process)(rng)
+        log_kappa = np.empty(n + 2)
+        fill_log_kappa(self.process.kind, start_numbers(self.process, n), log_kappa)
+        rows = np.zeros((n_parts, n_stats(self.prior)))
+        cluster_rows(self.prior, self.values, parts, rows)
+        merged = greedy_merges(self.prior, log_kappa, rows, np.bincount(parts), stop=True).labels
+        labels = np.empty(n, np.int64)
+        labels[self.guide.order] = merged[parts]
+        return relabel(labels)
+
+    def _draw_parts(self, rng: np.random.Generator) -> np.ndarray:
+        """Labels in the guide's order, rising."""
+        guide, n = self.guide, self.values.shape[0]
+        if n == 1:
+            return np.zeros(1, np.int64)
+        stays_whole = rng.random(n - 1) >= np.diff(guide.cumulative) - FLOOR / n
+        covers = np.zeros(n + 1, np.int64)
+        np.add.at(covers, guide.first[stays_whole], 1)
+        np.add.at(covers, guide.last[stays_whole], -1)
+        is_border = np.cumsum(covers[: n - 1]) == 0
+        return np.concatenate([[0], np.cumsum(is_border)])
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from bayesgrove.inference.point_estimate import estimate_partition
 from bayesgrove.inference.schedule import Schedule, Step
 from bayesgrove.models.nrm.anchors import Options, split_merge_moves
 from bayesgrove.models.nrm.sampler import MixtureSampler, make_sampler
-from bayesgrove.models.nrm.starts import OneCluster, SampleStart
+from bayesgrove.models.nrm.starts import OneCluster
 from bayesgrove.models.nrm.state import Clusters, Weights
 
 FEW_ROWS = 8
@@ -60,7 +60,7 @@ def few_rows(sampler: MixtureSampler) -> MixtureSampler:
         sampler.process,
         sampler.free,
         0.0,
-        SampleStart(sampler.prior, values, sampler.process),
+        None,
         {},
     )
 
