@@ -114,26 +114,16 @@ def diagonal_n_fields(scorer):
     return 2 + 2 * scorer.prior.mean.size
 
 
-@kernel
-def diagonal_lane(scorer, n, row, x, share, lanes, place):
-    """Parameters of the Student t density of each column, of n cells.
-
-    They are what is left of the row's cells once cells `x` have gone: their mean lies `share` = 1 / n of the way away
-    from `x`. A share of 0 leaves all of them.
-    """
+@fill_lane.register(DiagonalScorer)
+def diagonal_fill_lane(scorer, row, lanes, place):
+    """Parameters of the Student t density of each column."""
     mean, strength, shape, rate = scorer.prior
-    n_columns, product, exponent = mean.size, 1.0, 0.0
-    shared, inverse = strength[0], 1.0 / (strength[0] + n)
+    n, n_columns = row[COUNT], mean.size
+    product, exponent = 1.0, 0.0
     for j in range(n_columns):
-        if strength[j] != shared:  # as a rule all are alike, and so are the divisions
-            shared, inverse = strength[j], 1.0 / (strength[j] + n)
-        gap, spread = x[j] - row[WIDTH * j + MEAN], row[WIDTH * j + SPREAD]
-        m = row[WIDTH * j + MEAN] - gap * share
-        spread = max(0.0, spread - gap * (x[j] - m)) if share > 0.0 else spread
-        if n == 1.0:
-            spread = 0.0
-        m -= mean[j]
-        rate_n = rate[j] + 0.5 * (spread + strength[j] * n * inverse * m * m)
+        m = row[WIDTH * j + MEAN] - mean[j]
+        inverse = 1.0 / (strength[j] + n)
+        rate_n = rate[j] + 0.5 * (row[WIDTH * j + SPREAD] + strength[j] * n * inverse * m * m)
         scale = 2.0 * rate_n * (1.0 + inverse)
         lanes[2 + j, place] = mean[j] + n * inverse * m
         lanes[2 + n_columns + j, place] = 1.0 / scale
@@ -146,17 +136,29 @@ def diagonal_lane(scorer, n, row, x, share, lanes, place):
     lanes[1, place] = shape[0] + 0.5 * n + 0.5
 
 
-@fill_lane.register(DiagonalScorer)
-def diagonal_fill_lane(scorer, row, lanes, place):
-    """Of all cells: with a share of 0 it does not matter which would go."""
-    diagonal_lane(scorer, row[COUNT], row, row, 0.0, lanes, place)
-
-
 @fill_lane_without.register(DiagonalScorer)
 def diagonal_fill_lane_without(scorer, rows, lanes, own, place, x):
-    """One division for all columns."""
-    n = rows[own, COUNT] - 1.0
-    diagonal_lane(scorer, n, rows[own], x, 1.0 / n, lanes, place)
+    """The same with the mean and spread that `remove` would leave; a body of its own, because a call costs more."""
+    mean, strength, shape, rate = scorer.prior
+    n, n_columns = rows[own, COUNT] - 1.0, mean.size
+    share, keep = 1.0 / n, 0.0 if n == 1.0 else 1.0  # one cell has no spread
+    product, exponent = 1.0, 0.0
+    for j in range(n_columns):
+        gap = x[j] - rows[own, WIDTH * j + MEAN]
+        spread = keep * max(0.0, rows[own, WIDTH * j + SPREAD] - gap * gap * (1.0 + share))
+        m = x[j] - gap * (1.0 + share) - mean[j]
+        inverse = 1.0 / (strength[j] + n)
+        rate_n = rate[j] + 0.5 * (spread + strength[j] * n * inverse * m * m)
+        scale = 2.0 * rate_n * (1.0 + inverse)
+        lanes[2 + j, place] = mean[j] + n * inverse * m
+        lanes[2 + n_columns + j, place] = 1.0 / scale
+        product *= scale
+        if j % 4 == 3:
+            exponent += exponent_of(product)
+            product = mantissa_of(product)
+    log_scales = fast_log(product, exponent)
+    lanes[0, place] = n_columns * (scorer.gamma_steps[int(n)] - 0.5 * LOG_PI) - 0.5 * log_scales
+    lanes[1, place] = shape[0] + 0.5 * n + 0.5
 
 
 @score_lanes.register(DiagonalScorer)
@@ -217,7 +219,7 @@ def known_n_fields(scorer):
 
 @kernel
 def known_lane(scorer, n, row, x, share, lanes, place):
-    """Mean and variance of the normal density of each column, of n cells; see `diagonal_lane` for `x` and `share`."""
+    """Normal densities given n cells: the row less cells `x`, `share` = 1 / n; or, with a share of 0, the whole row."""
     variance, prior_mean, prior_variance = scorer.prior
     n_columns, constant = variance.size, 0.0
     for j in range(n_columns):
@@ -294,7 +296,7 @@ def full_n_fields(scorer):
 
 @kernel
 def full_lane(scorer, n, row, x, share, lanes, place):
-    """Mean and inverse factor of n rows, computed where they stand; see `diagonal_lane` for `x` and `share`."""
+    """Mean and inverse factor of n rows, computed where they stand; see `known_lane` for `x` and `share`."""
     prior, size = scorer.prior, scorer.prior.mean.size
     strength_n = prior.strength + n
     pull, lost = prior.strength * n / strength_n, share * (n + 1.0)
@@ -311,9 +313,8 @@ def full_lane(scorer, n, row, x, share, lanes, place):
         lanes[2 + i, place] = prior.mean[i] + n / strength_n * lanes[2 + i, place]
     log_determinant = factorise_lane(lanes, place, size)
     invert_lane(lanes, place, size, math.sqrt(strength_n / (strength_n + 1.0)))
-    lanes[0, place] = (
-        scorer.gamma_steps[int(n)] - 0.5 * size * (LOG_PI + math.log1p(1.0 / strength_n)) - 0.5 * log_determinant
-    )
+    log_scale = size * (LOG_PI + math.log1p(1.0 / strength_n)) + log_determinant
+    lanes[0, place] = scorer.gamma_steps[int(n)] - 0.5 * log_scale
     lanes[1, place] = 0.5 * (prior.dof + n + 1.0)
 
 
