@@ -310,11 +310,7 @@ MIXTURE_ARRAYS = (
     *(name for name in ARRAYS[:6]),
     *(f"kept_{name}" for name in ("start", "rows", "log_weight", "log_new", "log_factors", "share")),
     "draws",
-    "scalar_log_joint",
-    "scalar_n_clusters",
-    "scalar_log_u",
-    "scalar_concentration",
-    "scalar_sigma",
+    *(f"scalar_{k}" for k in range(5)),
 )
 
 
@@ -372,6 +368,8 @@ def test_first_labels_that_do_not_fit(saved, tmp_path):
         set_document("process", value=[1.0, 1.0, 1.5, 1.0, 1.0, 1.0, 1.0, 1.5, 1.5]),
         set_document("process", value="x"),
         set_document("sigma", value="nan"),
+        set_document("scalars", value=["log_joint"]),
+        set_document("scalars", value=3),
         set_document("acceptance", value=[1]),
         set_document("acceptance", value={"anchors": {"splits": "many"}}),
         set_document("likelihood", "free", value=["no such number"]),

@@ -20,10 +20,11 @@ def mixture_file_parts(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray
         "process": [float(number) for number in model._process],
         "sigma": float(model.sigma_).hex(),
         "acceptance": model.acceptance_,
+        "scalars": list(model.posterior_.scalars),
     }
     arrays = {
         "draws": model.posterior_.labels,
-        **{f"{SCALAR_PREFIX}{name}": values for name, values in model.posterior_.scalars.items()},
+        **{f"{SCALAR_PREFIX}{k}": values for k, values in enumerate(model.posterior_.scalars.values())},
         **{f"{KEPT_PREFIX}{name}": values for name, values in model._kept._asdict().items()},
     }
     if not isinstance(model.init, str):
@@ -38,10 +39,9 @@ def restore_mixture(model: Any, document: dict[str, Any], arrays: dict[str, np.n
     model.sigma_, model.acceptance_ = float.fromhex(document["sigma"]), whole_counts(document["acceptance"])
     model.init = arrays.get("init", model.init)
     model._kept = Kept(*(np.ascontiguousarray(arrays[f"{KEPT_PREFIX}{name}"]) for name in Kept._fields))
-    check_rules(mixture_rules(model, arrays))
-    scalars = {
-        name.removeprefix(SCALAR_PREFIX): values for name, values in arrays.items() if name.startswith(SCALAR_PREFIX)
-    }
+    # by number, because names such as log_factor_bernoulli.a are no names of arrays
+    scalars = {str(name): arrays[f"{SCALAR_PREFIX}{k}"] for k, name in enumerate(document["scalars"])}
+    check_rules(mixture_rules(model, arrays["draws"], scalars))
     model._keep_posterior(Posterior(arrays["draws"], scalars, {}, {"model": type(model).__name__, "seed": model._seed}))
     model._about, model._names, model._sampler = document["provenance"], model._schema[0], None
     model._learn_likelihood()
@@ -53,10 +53,9 @@ def whole_counts(document: dict[str, Any]) -> dict[str, dict[str, int]]:
     return {str(move): {str(name): int(n) for name, n in counts.items()} for move, counts in document.items()}
 
 
-def mixture_rules(model: Any, arrays: dict[str, np.ndarray]) -> Rules:
+def mixture_rules(model: Any, draws: np.ndarray, scalars: dict[str, np.ndarray]) -> Rules:
     """What prediction reads, and the draws."""
-    kept, labels, draws, process = model._kept, model.labels_, arrays["draws"], model._process
-    scalars = {name: values for name, values in arrays.items() if name.startswith(SCALAR_PREFIX)}
+    kept, labels, process = model._kept, model.labels_, model._process
     numbers = (process.alpha, *process[5:], model.sigma_)
     n_draws, n_rows = kept.log_new.size, kept.log_weight.size
     shapes = {
@@ -76,7 +75,7 @@ def mixture_rules(model: Any, arrays: dict[str, np.ndarray]) -> Rules:
         ("draws are no labels", lambda: draws.dtype.kind in "iu" and 0 <= draws.min() <= draws.max() < labels.size),
         ("shares do not sum to 1", lambda: bool(np.allclose(kept.share.sum(axis=1), 1.0) and kept.share.min() >= 0.0)),
         *fit_shapes(scalars, dict.fromkeys(scalars, (np.float64, draws.shape[:2]))),
-        ("scalars are missing", lambda: scalars.keys() >= {f"{SCALAR_PREFIX}{name}" for name in scalar_names(model)}),
+        ("scalars are missing", lambda: scalars.keys() >= set(scalar_names(model))),
         ("this is no process", lambda: process.kind in (DIRICHLET, GENERALISED_GAMMA) and 0.0 <= process.sigma < 1.0),
         ("a number is not finite", lambda: bool(np.isfinite(numbers).all())),
         ("first labels do not fit", lambda: isinstance(model.init, str) or model.init.shape == labels.shape),
