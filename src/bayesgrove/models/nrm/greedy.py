@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import add, log_marginal, merge, n_stats
-from bayesgrove.stats.special import log_add
+from bayesgrove.models.nrm.forest import rank, softplus
+from bayesgrove.stats.partitions import relabel
 
 
 class Merges(NamedTuple):
@@ -43,79 +45,86 @@ def cluster_rows(prior, values, labels, rows):
 
 
 @kernel
-def pair_log_d(prior, log_kappa, row_a, row_b, size, log_t_a, log_t_b, union):
-    """log d of two roots."""
-    merge(prior, union, row_a, row_b)
-    return log_t_a + log_t_b - log_kappa[size] - log_marginal(prior, union)
+def cluster_log_trees(prior, log_kappa, rows, sizes):
+    """log T of clusters that are taken as they are: log phi."""
+    out = np.empty(sizes.size)
+    for k in range(sizes.size):
+        out[k] = log_kappa[sizes[k]] + log_marginal(prior, rows[k])
+    return out
 
 
 @kernel
-def find_nearest(log_d, alive, a, nearest):
-    """The living root of least log d with a, larger numbers only, so that each pair is seen once."""
-    best, found = np.inf, -1
-    for b in range(a + 1, alive.size):
-        if alive[b] and log_d[a, b] < best:
-            best, found = log_d[a, b], b
-    nearest[a] = found
-    return best
+def union_log_d(prior, rows, size, log_tree, log_kappa, a, b, scratch):
+    """log d of two of the trees at hand."""
+    merge(prior, scratch, rows[a], rows[b])
+    return log_tree[a] + log_tree[b] - log_kappa[size[a] + size[b]] - log_marginal(prior, scratch)
 
 
 @kernel
-def merge_greedily(prior, log_kappa, rows, sizes, stop, children, merge_log_d, group):
-    """Merge rows in place; gives the number of merges and the sum of log T over the roots.
+def find_partner(prior, rows, size, log_tree, log_kappa, is_live, a, n_nodes, scratch):
+    """The live tree after `a` of least log d with it."""
+    partner, least = NULL, np.inf
+    for b in range(a + 1, n_nodes):
+        if is_live[b]:
+            score = union_log_d(prior, rows, size, log_tree, log_kappa, a, b, scratch)
+            if partner == NULL or rank(score) < rank(least):
+                partner, least = b, score
+    return partner, least
 
-    `stop` ends at the first merge that is not favoured. `group[i]` becomes the place of the root of atom i.
+
+@kernel
+def join_greedily(prior, root_rows, root_size, root_log_tree, log_kappa, stop):
+    """Greedy merges of k trees: children of merge t (node k + t), its log d and log T.
+
+    Each tree remembers its nearest among the later ones, which is looked for again when that one is gone. `stop` ends
+    before the first merge that is not favoured.
     """
-    n = sizes.size
-    log_d, log_t, union = np.full((n, n), np.inf), np.empty(n), np.empty(rows.shape[1])
-    alive, node = np.ones(n, np.bool_), np.arange(n)
-    nearest, least = np.full(n, -1), np.full(n, np.inf)
-    for a in range(n):
-        log_t[a] = log_kappa[sizes[a]] + log_marginal(prior, rows[a])
-        group[a] = a
-    for a in range(n):
-        for b in range(a + 1, n):
-            log_d[a, b] = pair_log_d(prior, log_kappa, rows[a], rows[b], sizes[a] + sizes[b], log_t[a], log_t[b], union)
-        least[a] = find_nearest(log_d, alive, a, nearest)
-    n_merges = 0
-    for step in range(n - 1):
-        a = 0
-        for k in range(1, n):
-            if least[k] < least[a]:
-                a = k
-        b = nearest[a]
-        if b < 0 or (stop and least[a] >= 0.0):
-            break
-        children[step, 0], children[step, 1], merge_log_d[step] = node[a], node[b], least[a]
-        sizes[a] += sizes[b]
-        merge(prior, rows[a], rows[a], rows[b])
-        log_t[a] = log_kappa[sizes[a]] + log_marginal(prior, rows[a]) + log_add(0.0, least[a])
-        alive[b], least[b], node[a], n_merges = False, np.inf, n + step, step + 1
-        for i in range(n):
-            if group[i] == b:
-                group[i] = a
-        for k in range(n):
-            if alive[k] and k != a:
-                new = pair_log_d(prior, log_kappa, rows[a], rows[k], sizes[a] + sizes[k], log_t[a], log_t[k], union)
-                log_d[min(a, k), max(a, k)] = new
-        for k in range(n):
-            if alive[k] and (k == a or nearest[k] == a or nearest[k] == b):
-                least[k] = find_nearest(log_d, alive, k, nearest)
-            elif alive[k] and k < a and log_d[k, a] < least[k]:
-                least[k], nearest[k] = log_d[k, a], a
-    total = 0.0
-    for k in range(n):
-        if alive[k]:
-            total += log_t[k]
-    return n_merges, total
+    k, width = root_rows.shape
+    rows, size, log_tree = np.empty((2 * k - 1, width)), np.empty(2 * k - 1, np.int64), np.empty(2 * k - 1)
+    is_live, partner = np.zeros(2 * k - 1, np.bool_), np.full(2 * k - 1, NULL)
+    least, scratch = np.full(2 * k - 1, np.inf), np.empty(width)
+    children, log_d = np.empty((k - 1, 2), np.int64), np.empty(k - 1)
+    for a in range(k):  # loops, for assignments of slices take seconds to compile
+        for s in range(width):
+            rows[a, s] = root_rows[a, s]
+        size[a], log_tree[a], is_live[a] = root_size[a], root_log_tree[a], True
+    for a in range(k):
+        partner[a], least[a] = find_partner(prior, rows, size, log_tree, log_kappa, is_live, a, k, scratch)
+    for t in range(k - 1):
+        new, best = k + t, NULL
+        for a in range(new):
+            if is_live[a] and partner[a] != NULL and (best == NULL or rank(least[a]) < rank(least[best])):
+                best = a
+        if stop and not rank(least[best]) < 0.0:
+            return children[:t], log_d[:t], log_tree[k:new]
+        a, b = best, partner[best]
+        is_live[a] = is_live[b] = False
+        merge(prior, rows[new], rows[a], rows[b])
+        size[new] = size[a] + size[b]
+        children[t, 0], children[t, 1], log_d[t] = a, b, least[a]
+        log_tree[new] = log_tree[a] + log_tree[b] - log_d[t] + softplus(log_d[t])
+        is_live[new] = True
+        for c in range(new):
+            if is_live[c]:
+                if partner[c] == a or partner[c] == b:
+                    partner[c], least[c] = find_partner(
+                        prior, rows, size, log_tree, log_kappa, is_live, c, new + 1, scratch
+                    )
+                else:
+                    score = union_log_d(prior, rows, size, log_tree, log_kappa, c, new, scratch)
+                    if rank(score) < rank(least[c]):
+                        partner[c], least[c] = new, score
+    return children, log_d, log_tree[k:]
 
 
 def greedy_merges(prior: Any, log_kappa: np.ndarray, rows: np.ndarray, sizes: np.ndarray, *, stop: bool) -> Merges:
     """Merge clusters given by their statistics until one is left or, with `stop`, none is favoured."""
-    n = sizes.size
-    children, log_d, group = np.empty((n - 1, 2), np.int64), np.empty(n - 1), np.empty(n, np.int64)
-    n_merges, total = merge_greedily(prior, log_kappa, rows.copy(), sizes.copy(), stop, children, log_d, group)
-    _, first, inverse = np.unique(group, return_index=True, return_inverse=True)
-    rank = np.empty(first.size, np.int64)
-    rank[np.argsort(first)] = np.arange(first.size)
-    return Merges(children[:n_merges], log_d[:n_merges], float(total), rank[inverse])
+    log_trees = cluster_log_trees(prior, log_kappa, rows, sizes)
+    children, log_d, log_made = join_greedily(prior, rows, sizes, log_trees, log_kappa, stop)
+    n, root = sizes.size, np.arange(sizes.size + len(children))
+    for node in range(n + len(children) - 1, n - 1, -1):  # later nodes hold earlier ones
+        root[children[node - n]] = root[node]
+    every = np.concatenate([log_trees, log_made])
+    is_root = np.ones(every.size, bool)
+    is_root[children.ravel()] = False
+    return Merges(children, log_d, float(every[is_root].sum()), relabel(root[:n]))
