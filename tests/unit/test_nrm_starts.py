@@ -1,0 +1,142 @@
+"""Where chains of mixtures begin: partitions drawn from the guide tree, and kernels compiled beforehand."""
+
+import dataclasses
+import itertools
+import logging
+
+import numpy as np
+import pytest
+
+from bayesgrove.core.jit import is_compiled, kernel, tolerant
+from bayesgrove.core.rng import generator
+from bayesgrove.inference.schedule import Step
+from bayesgrove.likelihoods.contract import n_stats
+from bayesgrove.models.nrm import starts, warm
+from bayesgrove.models.nrm.greedy import cluster_log_trees, cluster_rows
+from bayesgrove.models.nrm.schedules import schedule_of
+from bayesgrove.models.nrm.starts import GuideStart
+from bayesgrove.stats.partitions import adjusted_rand, relabel
+from bayesgrove.stats.testing import g_test
+from reference.mixtures import DP, NGGP, build, known_variance, log_kappa
+
+pytestmark = pytest.mark.unit
+
+POINTS = np.array([-1.5, -0.6, 0.2, 1.1, 2.4])[:, None]
+
+
+def guide_start(values, process=DP, **guide):
+    """The start of a sampler of these values, and the sampler."""
+    sampler = build(known_variance(values.shape[1]), values, process, **guide)
+    return GuideStart(sampler.prior, sampler.values, sampler.guide, process), sampler
+
+
+def tree_law(sampler, process, log_u):
+    """Probability of every cut of the guide into neighbouring parts, by the borders between them."""
+    table = log_kappa(process, log_u, sampler.n_items)
+    found = {}
+    for is_border in itertools.product((False, True), repeat=sampler.n_items - 1):
+        labels = np.concatenate([[0], np.cumsum(is_border)])
+        if all(is_node(sampler.guide, np.flatnonzero(labels == part)) for part in range(labels[-1] + 1)):
+            rows = np.zeros((labels[-1] + 1, n_stats(sampler.prior)))
+            cluster_rows(sampler.prior, sampler.values, labels, rows)
+            found[is_border] = np.exp(cluster_log_trees(sampler.prior, table, rows, np.bincount(labels)).sum())
+    total = sum(found.values())
+    return {border: weight / total for border, weight in found.items()}
+
+
+def is_node(guide, places):
+    """Whether places are all the leaves below a node of the guide."""
+    spans = set(zip(guide.first.tolist(), guide.last.tolist(), strict=True))
+    return places.size == 1 or (int(places[0]), int(places[-1])) in spans
+
+
+@pytest.mark.parametrize("process", [DP, NGGP], ids=["dp", "nggp"])
+def test_parts_are_drawn_from_the_posterior_of_the_tree(process):
+    start, sampler = guide_start(POINTS, process)
+    law = tree_law(sampler, process, np.log(5.0))
+    assert len(law) > 3
+    rng = generator(11)
+    drawn = [tuple(np.diff(start._draw_parts(rng)) > 0) for _ in range(4_000)]
+    counts = [drawn.count(border) for border in law]
+    assert sum(counts) == len(drawn)  # nothing else is ever drawn
+    # the guide's floor of 0.001 / n is taken off again: the law is exact; false alarm 1e-4
+    assert g_test(counts, list(law.values())).p_value > 1e-4
+
+
+def blobs(n_each=60, n_blobs=4):
+    rng = generator(3)
+    centres = 10.0 * np.arange(n_blobs)[:, None] * np.ones(2)
+    truth = np.repeat(np.arange(n_blobs), n_each)
+    return centres[truth] + rng.normal(size=(truth.size, 2)), truth
+
+
+def test_clear_clusters_are_found_whatever_the_draw():
+    values, truth = blobs()
+    start, sampler = guide_start(values)
+    for seed in range(5):
+        labels = start(generator(seed))
+        np.testing.assert_array_equal(labels, relabel(labels))
+        assert adjusted_rand(labels, truth) > 0.9
+    assert adjusted_rand(sampler.labels(build_from(start, sampler)), truth) > 0.9
+
+
+def build_from(start, sampler):
+    return dataclasses.replace(sampler, first_labels=start).start(generator(0))
+
+
+def test_one_row_and_two_rows():
+    assert guide_start(POINTS[:1])[0](generator(0)).tolist() == [0]
+    assert sorted(set(guide_start(POINTS[:2])[0](generator(0)).tolist())) in ([0], [0, 1])
+
+
+def test_a_guide_in_too_many_parts_gives_way_to_a_sample(monkeypatch):
+    values, truth = blobs()
+    monkeypatch.setattr(starts, "MOST_PARTS", 1)
+    assert adjusted_rand(guide_start(values)[0](generator(0)), truth) > 0.9
+
+
+def test_kernels_are_compiled_once_for_eight_rows_and_then_known():
+    values, _ = blobs()
+    sampler = build(known_variance(2), values, DP)
+    schedule = schedule_of("tree-guided", len(values), n_tune=1)
+    warm.compile_kernels(sampler, schedule, loss="vi")
+    rng = generator(0)
+    sampler.move(rng, sampler.start(rng), Step("anchors", 2))
+    assert warm.moves_are_compiled(sampler)
+    assert warm.few_rows(sampler).n_items == warm.FEW_ROWS
+
+
+def test_eight_rows_keep_a_missing_one_where_the_data_have_some():
+    values, _ = blobs()
+    values[100, 1] = np.nan
+    assert np.isnan(warm.few_rows(build(known_variance(2), values, DP)).values).any()
+
+
+def test_without_another_process_this_one_compiles(monkeypatch, caplog):
+    def refuse(**settings):
+        raise RuntimeError("no processes here")
+
+    monkeypatch.setattr("joblib.externals.loky.get_reusable_executor", refuse)
+    with caplog.at_level(logging.DEBUG, logger="bayesgrove"):
+        assert warm._in_another_process(None, Step("anchors")) is None
+    assert "no processes here" in caplog.text
+
+
+@kernel
+def double(x):
+    """Twice a number."""
+    return 2.0 * x
+
+
+def test_a_kernel_is_known_to_be_compiled_after_its_first_call():
+    double(1.5)
+    assert is_compiled(double, 2.5)
+    assert not is_compiled(double, "text")
+
+
+def test_an_index_that_cannot_be_read_is_empty():
+    def load():
+        raise AttributeError("a class that has moved")
+
+    assert tolerant(load)() == {}
+    assert tolerant(lambda: {1: "a"})() == {1: "a"}
