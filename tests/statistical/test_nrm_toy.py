@@ -5,7 +5,9 @@ from functools import cache
 import numpy as np
 import pytest
 
+from bayesgrove import NRMMixture
 from bayesgrove.core.rng import generator
+from bayesgrove.likelihoods import GaussianFull
 from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
 from conftest import find_shared_file
 from reference.mixtures import DP, GIBBS, SCHEDULES, anchors, build, run, sweep
@@ -16,14 +18,41 @@ STEPS = {"3 V1 and Gibbs": (anchors("v1", times=3), GIBBS), "default": SCHEDULES
 
 
 @cache
-def toy_sampler():
-    """Normal-inverse-Wishart: mean of the data, strength .1, d + 6 degrees, covariance scaled to determinant .1."""
+def toy_data():
+    """The points, and the scale of the prior: their covariance scaled to determinant .1."""
     values = np.loadtxt(find_shared_file("data/tgmcmc_toy10k/toy_X.txt.gz"))
     values = values if values.shape[0] > values.shape[1] else values.T
     assert values.shape == (1_300, 2)
     covariance = np.cov(values.T)
-    scale = covariance * np.sqrt(0.1 / np.linalg.det(covariance))
+    return values, covariance * np.sqrt(0.1 / np.linalg.det(covariance))
+
+
+@cache
+def toy_sampler():
+    """Normal-inverse-Wishart: mean of the data, strength .1, d + 6 degrees."""
+    values, scale = toy_data()
     return build(GaussianFullPrior(values.mean(axis=0), 0.1, 8.0, scale), values, DP)
+
+
+def fitted(**settings):
+    values, scale = toy_data()
+    likelihood = GaussianFull(mean=values.mean(axis=0).tolist(), strength=0.1, dof=8.0, scale=scale)
+    return NRMMixture(likelihood=likelihood, concentration=1.0, random_state=5, **settings).fit(values)
+
+
+def test_four_chains_of_the_estimator_agree():
+    model = fitted(n_chains=4, n_tune=200, n_draws=4_000)
+    numbers = model.posterior_.scalars["n_clusters"]
+    assert abs(numbers.mean() - 13.6) <= 0.15
+    assert abs((numbers == 13).mean() - 0.54) <= 0.05
+    for name in ("n_clusters", "log_joint"):
+        assert model.diagnostics_[name]["r_hat"] < 1.01
+
+
+def test_the_published_sampler_finds_too_few_clusters():
+    """P(K = 13) is .54; the authors' logs have .90. Two short chains, so a wide band: .8 to 1."""
+    model = fitted(sampler="paper", n_chains=2, n_tune=200, n_draws=800)
+    assert (model.posterior_.scalars["n_clusters"] == 13).mean() > 0.8
 
 
 @pytest.mark.parametrize("name", STEPS)
