@@ -31,7 +31,8 @@ def show_status(found: RunStatus, run: Path, console: Console) -> None:
     for title in ("chain", "state", "sweep", "draws safe", "log joint"):
         grid.add_column(title, justify="left" if title == "state" else "right")
     for chain in found.chains:
-        state = "running" if chain.is_running else "complete" if chain.n_draws >= found.n_draws else "stopped"
+        state = "complete" if chain.n_draws >= found.n_draws else "waiting" if found.is_running else "stopped"
+        state = "running" if chain.is_running else state
         log_joint = "" if math.isnan(chain.log_joint) else f"{chain.log_joint:,.1f}"
         grid.add_row(str(chain.chain), state, f"{chain.sweep:,}", f"{chain.n_draws:,} of {found.n_draws:,}", log_joint)
     console.print(f"{found.model}: {_phase(found)}", style="bold")

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from bayesgrove.inference.board import DRAWING, PHASES, TUNING, Board, ChainView
+from bayesgrove.inference.board import DRAWING, PHASES, TUNING, WAITING, Board, ChainView
 
 logger = logging.getLogger("bayesgrove")
+COLUMNS = ("phase", "sweep", "draws", "draws/s", "log joint", "clusters", "left")
 
 
 class Monitor:
@@ -80,6 +81,8 @@ def default_monitor() -> Monitor:
 def describe(view: ChainView) -> dict[str, str]:
     """What people want to know of a chain, as short texts by name."""
     running = view.phase in (TUNING, DRAWING)
+    if view.phase == WAITING:
+        return dict.fromkeys(COLUMNS, "") | {"phase": PHASES[view.phase]}
     return {
         "phase": PHASES[view.phase],
         "sweep": f"{view.sweep:,}/{view.n_sweeps:,}",
