@@ -12,15 +12,8 @@ from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
 from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
 from bayesgrove.likelihoods.gaussian_known import GaussianKnownVariancePrior
 from bayesgrove.likelihoods.multinomial import MultinomialPrior
-from bayesgrove.models.nrm.lanes import (
-    CodeScorer,
-    DiagonalScorer,
-    FullScorer,
-    KnownScorer,
-    RowScorer,
-    WordScorer,
-    score_lanes,
-)
+from bayesgrove.models.nrm.count_lanes import CodeScorer, WordScorer
+from bayesgrove.models.nrm.lanes import DiagonalScorer, FullScorer, KnownScorer, RowScorer, score_lanes
 from bayesgrove.models.nrm.scorers import choose_scorer
 from bayesgrove.models.nrm.state import empty_clusters, fill_alone, rebuild
 from reference import compiled

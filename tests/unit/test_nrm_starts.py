@@ -112,14 +112,34 @@ def test_eight_rows_keep_a_missing_one_where_the_data_have_some():
     assert np.isnan(warm.few_rows(build(known_variance(2), values, DP)).values).any()
 
 
-def test_without_another_process_this_one_compiles(monkeypatch, caplog):
-    def refuse(**settings):
-        raise RuntimeError("no processes here")
+def refuse(**settings):
+    raise RuntimeError("no processes here")
 
-    monkeypatch.setattr("joblib.externals.loky.get_reusable_executor", refuse)
-    with caplog.at_level(logging.DEBUG, logger="bayesgrove"):
-        assert warm._in_another_process(None, Step("anchors")) is None
-    assert "no processes here" in caplog.text
+
+def fail(sampler, step):
+    raise RuntimeError("it failed there")
+
+
+@pytest.mark.parametrize(
+    ("place", "stand_in", "told"),
+    [
+        ("joblib.externals.loky.ProcessPoolExecutor", refuse, "no processes here"),
+        ("bayesgrove.models.nrm.warm.make_moves", fail, "it failed there"),
+    ],
+)
+def test_what_another_process_cannot_do_this_one_does(monkeypatch, caplog, place, stand_in, told):
+    monkeypatch.setattr(place, stand_in)
+    reached = []
+    with caplog.at_level(logging.DEBUG, logger="bayesgrove"), warm._in_another_process(None, Step("anchors")):
+        reached.append(True)
+    assert reached
+    assert told in caplog.text
+
+
+def test_an_error_of_this_process_is_not_swallowed(monkeypatch):
+    monkeypatch.setattr(warm, "make_moves", fail)
+    with pytest.raises(ZeroDivisionError), warm._in_another_process(None, Step("anchors")):
+        raise ZeroDivisionError
 
 
 @kernel

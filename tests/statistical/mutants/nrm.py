@@ -21,7 +21,13 @@ MUTANTS = (
         "without_point + log_kappa[sizes[own] + 1] - log_kappa[sizes[own]]",
         GIBBS_TEST,
     ),
-    Mutant("point not removed", GIBBS, "            remove(prior, rows[n_clusters], x)\n", "", GIBBS_TEST),
+    Mutant(
+        "point not removed",
+        GIBBS,
+        "fill_lane_without(scorer, rows, lanes, own, n_clusters, x)",
+        "fill_lane(scorer, rows[own], lanes, n_clusters)",
+        GIBBS_TEST,
+    ),
     Mutant("new-cluster term forgotten", GIBBS, "opening = log_kappa[1] + alone[i]", "opening = alone[i]", GIBBS_TEST),
     Mutant(
         "a point alone cannot stay",

@@ -4,10 +4,10 @@ Cold, the kernels of one likelihood take the compiler some 35 s, and numba compi
 the chains begin they are all asked for once, with eight rows; later runs find them on the disk and skip this.
 """
 
+import contextlib
 import dataclasses
 import logging
-from concurrent.futures import Future
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -30,21 +30,44 @@ def compile_kernels(sampler: MixtureSampler, schedule: Schedule, *, loss: str | 
     if anchors is None or sampler.n_items < FEW_ROWS or moves_are_compiled(sampler):
         return
     small = few_rows(sampler)
-    other = _in_another_process(dataclasses.replace(small, first_labels=OneCluster(FEW_ROWS)), anchors)
-    rng = generator(0)
-    state = small.start(rng)
-    for step in schedule.draw:
-        if step.move != "anchors":
-            small.move(rng, state, step)
-    small.refresh(state)
-    small.scalars(state)
-    if loss is not None:
-        estimate_partition(0, np.zeros((2, FEW_ROWS), np.int32), loss)
-    if other is not None:
-        try:
-            other.result()
-        except Exception as error:  # it only saves time: whatever it was, this process can do the work
-            logger.debug("kernels were not compiled in another process: %s", error)
+    with _in_another_process(dataclasses.replace(small, first_labels=OneCluster(FEW_ROWS)), anchors):
+        rng = generator(0)
+        state = small.start(rng)
+        for step in schedule.draw:
+            if step.move != "anchors":
+                small.move(rng, state, step)
+        small.refresh(state)
+        small.scalars(state)
+        if loss is not None:
+            estimate_partition(0, np.zeros((2, FEW_ROWS), np.int32), loss)
+
+
+@contextlib.contextmanager
+def _in_another_process(sampler: MixtureSampler, step: Step) -> Iterator[None]:
+    """Make a step in a process of its own while the block runs, and wait for it.
+
+    It only saves time: whatever goes wrong there, this process can do the work when it comes to it. The process is not
+    one of joblib's workers, which others may be using.
+    """
+    executor = None
+    try:
+        from joblib.externals.loky import ProcessPoolExecutor
+
+        executor = ProcessPoolExecutor(max_workers=1)
+        made = executor.submit(make_moves, sampler, step)
+    except Exception as error:  # no processes here, for instance inside another worker
+        logger.debug("no process to compile kernels in: %s", error)
+        yield
+        return
+    try:
+        yield
+        made.result()
+    except Exception as error:
+        if not made.done() or made.exception() is not error:
+            raise
+        logger.debug("kernels were not compiled in another process: %s", error)
+    finally:
+        executor.shutdown(wait=False, kill_workers=True)
 
 
 def few_rows(sampler: MixtureSampler) -> MixtureSampler:
@@ -63,17 +86,6 @@ def few_rows(sampler: MixtureSampler) -> MixtureSampler:
         None,
         {},
     )
-
-
-def _in_another_process(sampler: MixtureSampler, step: Step) -> "Future[Any] | None":
-    try:
-        from joblib.externals.loky import get_reusable_executor
-
-        future: Future[Any] = get_reusable_executor(max_workers=1, timeout=60).submit(make_moves, sampler, step)
-    except Exception as error:  # no processes here, for instance inside another worker
-        logger.debug("no process to compile kernels in: %s", error)
-        return None
-    return future
 
 
 def make_moves(sampler: MixtureSampler, step: Step) -> None:
