@@ -4,21 +4,19 @@ import hashlib
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClusterMixin
-from sklearn.utils.validation import check_is_fitted
 
 from bayesgrove.core import provenance
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.core.rng import generator, resolve_seed
+from bayesgrove.core.rng import generator
 from bayesgrove.core.table import Table
 from bayesgrove.estimators.chains import ChainEstimator
-from bayesgrove.estimators.inputs import accepts_sparse, read_input
+from bayesgrove.estimators.clusterer import Clusterer, typical_row
+from bayesgrove.estimators.inputs import read_input
 from bayesgrove.estimators.mixture_files import mixture_file_parts, restore_mixture
 from bayesgrove.estimators.mixture_starts import first_labels
-from bayesgrove.estimators.saving import save_estimator
-from bayesgrove.estimators.settings import check_choice, check_positive, check_whole
+from bayesgrove.estimators.settings import check_choice, check_positive
 from bayesgrove.inference.result import Result
-from bayesgrove.likelihoods import Bound, bind, encode, relearned
+from bayesgrove.likelihoods import Bound, bind, relearned
 from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.models.nrm.guide import make_guide
 from bayesgrove.models.nrm.hierarchy import estimate_tree
@@ -34,12 +32,12 @@ from bayesgrove.models.nrm.starts import SampleStart
 from bayesgrove.models.nrm.warm import compile_kernels
 from bayesgrove.stats.partitions import relabel
 
-GUIDE_PATH, ESTIMATE_PATH, SAMPLING_PATH = 0x6D1D, 0xE571, 0x5A3B
+GUIDE_PATH, ESTIMATE_PATH = 0x6D1D, 0xE571
 KINDS = {"dp": DIRICHLET, "nggp": GENERALISED_GAMMA, "nig": GENERALISED_GAMMA}
 ESTIMATES = ("vi", "binder", "map")
 
 
-class NRMMixture(ClusterMixin, ChainEstimator):
+class NRMMixture(ChainEstimator, Clusterer):
     """Mixture under a normalised random measure, sampled by Markov chains: clusters with their uncertainty.
 
     The number of clusters is part of the posterior. The Dirichlet process ("dp") expects it to grow with log n; the
@@ -172,13 +170,6 @@ class NRMMixture(ClusterMixin, ChainEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = accepts_sparse(self)
-        tags.non_deterministic = False
-        return tags
-
     def fit(self, X: Any, y: Any = None) -> Self:
         """Run the chains and find the point estimate.
 
@@ -247,8 +238,7 @@ class NRMMixture(ClusterMixin, ChainEstimator):
     def _keep_data(self, bound: Bound, process: Process, table: Table) -> None:
         """What summaries need of the data."""
         self._bound, self._process, self._names = bound, process, table.names
-        totals = np.nansum(bound.values, axis=1)
-        self._template = bound.values[np.argsort(totals, kind="stable")[totals.size // 2]].copy()
+        self._template = typical_row(bound.values)
 
     def _summarise(self) -> None:
         """Point estimate, tree, numbers, what prediction needs."""
@@ -319,90 +309,16 @@ class NRMMixture(ClusterMixin, ChainEstimator):
         learned = [scalars[f"log_factor_{name}"].ravel() for name in self._bound.free]
         return numbers, np.column_stack(learned) if learned else np.empty((n_draws, 0))
 
-    # ---- prediction
+    # ---- prediction, averaged over draws: a cluster of a draw counts for those of the estimate that have its members
 
-    def _encoded(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        check_is_fitted(self, "posterior_")
-        return encode(self._bound, read_input(self, X, reset=False))
+    def _probabilities(self, values: np.ndarray) -> np.ndarray:
+        return cluster_probabilities(self._kept, self._bound.prior, self._bound.free, self.labels_.size, values)
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Most probable cluster of each row among those of the point estimate.
+    def _log_density(self, values: np.ndarray) -> np.ndarray:
+        return log_density(self._kept, self._bound.prior, self._bound.free, self.labels_.size, values)
 
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_columns)
-        """
-        return self.predict_proba(X)[:, :-1].argmax(axis=1)
-
-    def predict_proba(self, X: Any, top_k: int | None = None) -> Any:
-        """Probability that each row joins each cluster of the estimate, in the last column a new one; rows sum to 1.
-
-        Averaged over draws: a cluster of a draw counts for the clusters of the estimate that have its members.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_columns)
-        top_k : int, optional
-            Give a pair (clusters, probabilities) of the k most probable instead; a new cluster is `n_clusters_`.
-        """
-        values, _ = self._encoded(X)
-        bound = self._bound
-        probabilities = cluster_probabilities(self._kept, bound.prior, bound.free, self.labels_.size, values)
-        if top_k is None:
-            return probabilities
-        check_whole("top_k", top_k, 1)
-        if top_k > probabilities.shape[1]:
-            raise InvalidSettingError(f"top_k lies between 1 and {probabilities.shape[1]}, got {top_k!r}.")
-        best = np.argsort(-probabilities, axis=1, kind="stable")[:, :top_k]
-        return best, np.take_along_axis(probabilities, best, axis=1)
-
-    def score_samples(self, X: Any) -> np.ndarray:
-        """Log predictive density of each row, averaged over draws, in the data's own units.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_columns)
-        """
-        values, log_measure = self._encoded(X)
-        bound = self._bound
-        return log_density(self._kept, bound.prior, bound.free, self.labels_.size, values) + log_measure
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean log predictive density of the rows.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_columns)
-        y : ignored
-        """
-        return float(np.mean(self.score_samples(X)))
-
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
-        """Rows drawn from the predictive distribution, in the data's own units (categories as codes).
-
-        Parameters
-        ----------
-        n_samples : int
-        random_state : int, optional
-            None continues from the estimator's own seed.
-        """
-        check_is_fitted(self, "posterior_")
-        check_whole("n_samples", n_samples, 0)
-        seed = self._seed if random_state is None else resolve_seed(random_state)
-        rng = generator(seed, SAMPLING_PATH)
-        bound = self._bound
-        drawn = draw_rows(self._kept, bound.prior, bound.free, rng, self._template, n_samples)
-        return bound.encoding.undo(drawn)
-
-    def save(self, path: Any) -> None:
-        """Write the fitted model to a file that `bayesgrove.load` reads; arrays and JSON, never pickle.
-
-        Parameters
-        ----------
-        path : str or Path
-        """
-        check_is_fitted(self, "posterior_")
-        save_estimator(self, path)
+    def _draw_rows(self, rng: np.random.Generator, n_samples: int) -> np.ndarray:
+        return draw_rows(self._kept, self._bound.prior, self._bound.free, rng, self._template, n_samples)
 
     def _file_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return mixture_file_parts(self)

@@ -5,19 +5,18 @@ import math
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bayesgrove.core import provenance
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.core.rng import generator, resolve_seed
+from bayesgrove.core.rng import resolve_seed
+from bayesgrove.estimators.clusterer import Clusterer, typical_row
 from bayesgrove.estimators.cut import Cut
-from bayesgrove.estimators.inputs import accepts_sparse, read_input
-from bayesgrove.estimators.saving import save_estimator
-from bayesgrove.estimators.settings import check_n_jobs, check_whole
+from bayesgrove.estimators.inputs import read_input
+from bayesgrove.estimators.settings import check_n_jobs
 from bayesgrove.estimators.tree_files import restore_tree_model, tree_file_parts
 from bayesgrove.inference.result import Result
-from bayesgrove.likelihoods import Bound, bind, encode
+from bayesgrove.likelihoods import Bound, bind
 from bayesgrove.models.bhc.exact import Progress
 from bayesgrove.models.bhc.fit import Fitted
 from bayesgrove.models.bhc.predictive import (
@@ -32,7 +31,6 @@ from bayesgrove.models.bhc.summaries import NodeSummary, summarise_nodes, summar
 from bayesgrove.trees import Tree
 from bayesgrove.trees.cuts import find_front, labels_of_front
 
-SAMPLING_PATH = 0x5A3B
 ONE_LEAF = Tree.from_merges(
     np.empty((0, 2), np.int64), log_merge_odds=np.empty(0), columns={"log_q": np.zeros(1), "log_d": np.zeros(1)}
 )
@@ -43,21 +41,13 @@ def log_progress(done: int, total: int) -> None:
     logging.getLogger("bayesgrove").info("%d of %d steps done", done, total)
 
 
-class TreeClusterer(ClusterMixin, BaseEstimator):
+class TreeClusterer(Clusterer):
     """Base of estimators that end in a binary tree over the rows with merge probabilities."""
 
     cut = Cut()
-    likelihood: Any
     concentration: Any
     hyper: str
-    random_state: Any
-    n_jobs: int | None
-    verbose: int
 
-    tree_: Tree
-    labels_: np.ndarray
-    likelihood_: Any
-    concentration_: float
     log_evidence_: float
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -69,13 +59,6 @@ class TreeClusterer(ClusterMixin, BaseEstimator):
             For scikit-learn's sake.
         """
         return {**super().get_params(deep), "cut": self.__dict__["cut"]}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = accepts_sparse(self)
-        tags.non_deterministic = False
-        return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Build the tree and cut it.
@@ -123,8 +106,7 @@ class TreeClusterer(ClusterMixin, BaseEstimator):
         node_rows = NodeRows(bound.prior, values, tree, *wanted).of
         self._summaries = summarise_nodes(bound.prior, tree, front, names, node_rows)
         self._predictive = make_predictive(tree, front, self.labels_, fitted.log_concentration, node_rows)
-        totals = np.nansum(values, axis=1)
-        self._template = values[np.argsort(totals, kind="stable")[totals.size // 2]].copy()
+        self._template = typical_row(values)
         self._bound = bound._replace(values=np.empty((0, values.shape[1])))
         self.result_ = Result(
             model=type(self).__name__,
@@ -152,74 +134,14 @@ class TreeClusterer(ClusterMixin, BaseEstimator):
         check_is_fitted(self, "tree_")
         return self.tree_.to_linkage()
 
-    def _encoded(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        check_is_fitted(self, "tree_")
-        return encode(self._bound, read_input(self, X, reset=False))
+    def _probabilities(self, values: np.ndarray) -> np.ndarray:
+        return cluster_probabilities(self._predictive, self._bound.prior, values)
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Most probable cluster of each row among those of the cut.
+    def _log_density(self, values: np.ndarray) -> np.ndarray:
+        return log_density(self._predictive, self._bound.prior, values)
 
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_columns)
-        """
-        values, _ = self._encoded(X)
-        return cluster_probabilities(self._predictive, self._bound.prior, values)[:, :-1].argmax(axis=1)
-
-    def predict_proba(self, X: Any, top_k: int | None = None) -> Any:
-        """Probability that each row joins each cluster of the cut, in the last column a new one; rows sum to 1.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_columns)
-        top_k : int, optional
-            Give a pair (clusters, probabilities) of the k most probable instead; a new cluster is `n_clusters_`.
-        """
-        values, _ = self._encoded(X)
-        probabilities = cluster_probabilities(self._predictive, self._bound.prior, values)
-        if top_k is None:
-            return probabilities
-        check_whole("top_k", top_k, 1)
-        if top_k > probabilities.shape[1]:
-            raise InvalidSettingError(f"top_k lies between 1 and {probabilities.shape[1]}, got {top_k!r}.")
-        best = np.argsort(-probabilities, axis=1, kind="stable")[:, :top_k]
-        return best, np.take_along_axis(probabilities, best, axis=1)
-
-    def score_samples(self, X: Any) -> np.ndarray:
-        """Log predictive density of each row, normalised, in the data's own units.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_columns)
-        """
-        values, log_measure = self._encoded(X)
-        return log_density(self._predictive, self._bound.prior, values) + log_measure
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean log predictive density of the rows.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_columns)
-        y : ignored
-        """
-        return float(np.mean(self.score_samples(X)))
-
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
-        """Rows drawn from the predictive distribution, in the data's own units (categories as codes).
-
-        Parameters
-        ----------
-        n_samples : int
-        random_state : int, optional
-            None continues from the estimator's own seed.
-        """
-        check_is_fitted(self, "tree_")
-        check_whole("n_samples", n_samples, 0)
-        seed = self._seed if random_state is None else resolve_seed(random_state)
-        rng = generator(seed, SAMPLING_PATH)
-        drawn = draw_rows(self._predictive, self._bound.prior, rng, self._template, n_samples)
-        return self._bound.encoding.undo(drawn)
+    def _draw_rows(self, rng: np.random.Generator, n_samples: int) -> np.ndarray:
+        return draw_rows(self._predictive, self._bound.prior, rng, self._template, n_samples)
 
     def node_summary(self) -> list[NodeSummary]:
         """The largest nodes above the cut, from the root down: size, probability, which columns split them."""
@@ -233,13 +155,3 @@ class TreeClusterer(ClusterMixin, BaseEstimator):
     def _restore(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Take `_file_parts` back from a model file, or refuse them; all else is restored already."""
         restore_tree_model(self, document, arrays)
-
-    def save(self, path: Any) -> None:
-        """Write the fitted model to a file that `bayesgrove.load` reads; arrays and JSON, never pickle.
-
-        Parameters
-        ----------
-        path : str or Path
-        """
-        check_is_fitted(self, "tree_")
-        save_estimator(self, path)

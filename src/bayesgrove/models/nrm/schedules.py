@@ -12,8 +12,8 @@ NUMBERS = (Step("process"), Step("likelihood", 3))
 def tree_guided(n_rows: int) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
     """Anchors-first moves led by the guide tree, Gibbs sweeps, a local move; half the anchors are uniform pairs."""
     anchors = Step("anchors", 10, {"laws": ["uniform", "tree"]})
-    quarter = Step("gibbs", 1, {"n_points": min(MOST_GIBBS_POINTS, -(-n_rows // 4))})
-    tune = (anchors, quarter, *NUMBERS)
+    half = Step("gibbs", 1, {"n_points": min(MOST_GIBBS_POINTS, -(-n_rows // 2))})
+    tune = (anchors, half, *NUMBERS)
     clusters = Step("anchors", 2, {"laws": ["cluster"]})
     local = Step("local", 1, {"depth": 2, "most": 1_000})
     return tune, (anchors, clusters, whole(n_rows), local, *NUMBERS)

@@ -1,0 +1,150 @@
+"""What every estimator of rows shares after it is fitted: prediction, densities, new rows, model files."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.core.rng import generator, resolve_seed
+from bayesgrove.estimators.inputs import accepts_sparse, read_input
+from bayesgrove.estimators.saving import save_estimator
+from bayesgrove.estimators.settings import check_whole
+from bayesgrove.likelihoods import Bound, encode
+from bayesgrove.trees import Tree
+
+SAMPLING_PATH = 0x5A3B
+
+
+class Clusterer(ClusterMixin, BaseEstimator):
+    """Base of estimators that cluster the rows of a table.
+
+    A subclass sets `tree_`, `labels_`, `_bound`, `_seed` and `_template` (a typical encoded row) in `fit`, and gives
+    `_probabilities`, `_log_density`, `_draw_rows`, `_file_parts` and `_restore`.
+    """
+
+    likelihood: Any
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+
+    tree_: Tree
+    labels_: np.ndarray
+    likelihood_: Any
+    concentration_: float
+
+    _bound: Bound
+    _seed: int
+    _template: np.ndarray
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = accepts_sparse(self)
+        tags.non_deterministic = False
+        return tags
+
+    def _probabilities(self, values: np.ndarray) -> np.ndarray:
+        """Probability of each cluster and, last, of a new one, of encoded rows."""
+        raise NotImplementedError
+
+    def _log_density(self, values: np.ndarray) -> np.ndarray:
+        """Log predictive density of encoded rows, in encoded units."""
+        raise NotImplementedError
+
+    def _draw_rows(self, rng: np.random.Generator, n_samples: int) -> np.ndarray:
+        """Encoded rows from the predictive law."""
+        raise NotImplementedError
+
+    def _file_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What a model file keeps besides what all estimators share."""
+        raise NotImplementedError
+
+    def _restore(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        """Take `_file_parts` back from a model file, or refuse them; all else is restored already."""
+        raise NotImplementedError
+
+    def _encoded(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        check_is_fitted(self, "tree_")
+        return encode(self._bound, read_input(self, X, reset=False))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Most probable cluster of each row among those of `labels_`.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_columns)
+        """
+        values, _ = self._encoded(X)
+        return self._probabilities(values)[:, :-1].argmax(axis=1)
+
+    def predict_proba(self, X: Any, top_k: int | None = None) -> Any:
+        """Probability that each row joins each cluster of `labels_`, in the last column a new one; rows sum to 1.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_columns)
+        top_k : int, optional
+            Give a pair (clusters, probabilities) of the k most probable instead; a new cluster is `n_clusters_`.
+        """
+        values, _ = self._encoded(X)
+        probabilities = self._probabilities(values)
+        if top_k is None:
+            return probabilities
+        check_whole("top_k", top_k, 1)
+        if top_k > probabilities.shape[1]:
+            raise InvalidSettingError(f"top_k lies between 1 and {probabilities.shape[1]}, got {top_k!r}.")
+        best = np.argsort(-probabilities, axis=1, kind="stable")[:, :top_k]
+        return best, np.take_along_axis(probabilities, best, axis=1)
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Log predictive density of each row, normalised, in the data's own units.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_columns)
+        """
+        values, log_measure = self._encoded(X)
+        return self._log_density(values) + log_measure
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log predictive density of the rows.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_columns)
+        y : ignored
+        """
+        return float(np.mean(self.score_samples(X)))
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
+        """Rows drawn from the predictive distribution, in the data's own units (categories as codes).
+
+        Parameters
+        ----------
+        n_samples : int
+        random_state : int, optional
+            None continues from the estimator's own seed.
+        """
+        check_is_fitted(self, "tree_")
+        check_whole("n_samples", n_samples, 0)
+        seed = self._seed if random_state is None else resolve_seed(random_state)
+        drawn = self._draw_rows(generator(seed, SAMPLING_PATH), n_samples)
+        return self._bound.encoding.undo(drawn)
+
+    def save(self, path: Any) -> None:
+        """Write the fitted model to a file that `bayesgrove.load` reads; arrays and JSON, never pickle.
+
+        Parameters
+        ----------
+        path : str or Path
+        """
+        check_is_fitted(self, "tree_")
+        save_estimator(self, path)
+
+
+def typical_row(values: np.ndarray) -> np.ndarray:
+    """The row whose total is in the middle; a document drawn anew keeps its length."""
+    totals = np.nansum(values, axis=1)
+    return values[np.argsort(totals, kind="stable")[totals.size // 2]].copy()
