@@ -88,9 +88,9 @@ MUTANTS = (
     ),
     Mutant(
         "measure of the encoding forgotten in the density",
-        "estimators/tree_clusterer.py",
-        "self._bound.prior, values) + log_measure",
-        "self._bound.prior, values)",
+        "estimators/clusterer.py",
+        "self._log_density(values) + log_measure",
+        "self._log_density(values)",
         PREDICTIVE + "test_golden_new_row[nig_5x3]",
     ),
     Mutant(
