@@ -55,7 +55,13 @@ def test_fit_shows_clusters_draws_and_the_verdict(table, tmp_path, capsys):
     folder = tmp_path / "new"
     assert main(["fit", "nrm-mixture", str(table), "--out", str(folder), *SETTINGS, "--set", "n_draws=30"]) == 0
     shown = capsys.readouterr().out
-    for words in ("2 clusters of 40 rows", "rows together", "number of clusters in the draws", "onverged", "run  "):
+    for words in (
+        "2 clusters of 40 rows",
+        "one with its neighbour",
+        "number of clusters in the draws",
+        "onverged",
+        "run  ",
+    ):
         assert words in shown
     files = {path.name for path in folder.iterdir()}
     assert {"chains", "request.json", "model.bg", "labels.csv", "summary.json", "tree.newick"} <= files

@@ -94,10 +94,14 @@ def test_labels_tree_and_numbers_fit_together(process):
     model.tree_.check()
     assert model.tree_.n_leaves == 60
     assert not np.isnan(model.tree_.columns["log_merge_odds"]).any()
-    merged = model.tree_.cut("half") if process == "dp" else model.tree_.cut(n_clusters=1)
+    similarity = model.posterior_.similarity()
+    nodes = {frozenset(model.tree_.items_below(node).tolist()): node for node in range(model.tree_.n_nodes)}
     for k in range(model.n_clusters_):
-        assert np.unique(merged[model.labels_ == k]).size == 1
-    np.testing.assert_array_equal(model.tree_.cut(n_clusters=model.n_clusters_), model.labels_)
+        rows = np.flatnonzero(model.labels_ == k)
+        node = nodes[frozenset(rows.tolist())]  # every cluster is a node ...
+        if rows.size > 1:  # ... as probable as its rows are together in the draws
+            pairs = similarity[np.ix_(rows, rows)][np.triu_indices(rows.size, 1)]
+            assert model.tree_.nodes["probability"][node] == pytest.approx(pairs.mean(), abs=1e-9)
     assert model.concentration_ > 0
     assert 0 <= model.sigma_ < 1
     assert (model.sigma_ == 0.5) == (process == "nig")

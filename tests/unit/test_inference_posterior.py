@@ -14,7 +14,9 @@ from bayesgrove.core.errors import (
     MemoryLimitError,
     MissingExtraError,
 )
+from bayesgrove.core.rng import generator
 from bayesgrove.inference.posterior import Posterior
+from bayesgrove.inference.similarity import cohesion
 from bayesgrove.stats.partitions import relabel_draws
 
 pytestmark = pytest.mark.unit
@@ -229,3 +231,16 @@ def test_bad_items_and_steps_are_named():
 def test_draws_without_integers_are_named():
     with pytest.raises(InvalidInputError, match="labels of draws are integers, got an array of float64"):
         relabel_draws([[0.0, 1.5]])
+
+
+def test_cohesion_is_the_mean_similarity_inside_a_cluster():
+    rng = generator(4)
+    draws = rng.integers(0, 3, (50, 12)).astype(np.uint8)
+    labels = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 4])
+    similarity = Posterior(draws[None]).similarity()
+    found = cohesion(draws, labels)
+    for cluster in range(4):
+        inside = np.flatnonzero(labels == cluster)
+        pairs = similarity[np.ix_(inside, inside)][np.triu_indices(inside.size, 1)]
+        assert found[cluster] == pytest.approx(pairs.mean(), abs=1e-12)
+    assert found[4] == 1.0

@@ -19,7 +19,7 @@ import pytest
 import bayesgrove
 from bayesgrove.core.errors import BayesgroveError, InvalidFileError, InvalidSettingError, RunStoppedError
 from bayesgrove.io import record_log
-from bayesgrove.io.record_log import Record, RecordWriter, last_record, read_header, read_records
+from bayesgrove.io.record_log import Record, RecordWriter, read_header, read_records
 
 pytestmark = pytest.mark.unit
 
@@ -86,9 +86,6 @@ def test_what_goes_in_comes_out(path):
     assert list(read_records(path)) == RECORDS
     assert list(read_records(path, start=2)) == RECORDS[2:]
     assert read_header(path) == HEADER
-    assert last_record(path, 1) == RECORDS[3]
-    assert last_record(path, 2) == RECORDS[1]
-    assert last_record(path, 9) is None
 
 
 def test_an_existing_log_is_continued(path):

@@ -16,11 +16,8 @@ def show_model(console: Console, model: Any) -> None:
     """Clusters, evidence, hyper-parameters and the tree of a fitted model."""
     sizes = np.bincount(model.labels_)
     console.print(f"{count(len(sizes), 'cluster')} of {count(int(sizes.sum()), 'row')}", style="bold")
-    posterior = getattr(model, "posterior_", None)
-    if posterior is None:
-        console.print(cluster_grid(model.tree_, model.labels_))
-    else:
-        console.print(sampled_grid(posterior, model.labels_))
+    console.print(cluster_grid(model.tree_, model.labels_))
+    if hasattr(model, "posterior_"):
         console.print()
         show_chains(console, model)
     console.print(numbers_grid(model))
@@ -62,36 +59,6 @@ def cluster_grid(tree: Any, labels: np.ndarray) -> Grid:
         rest = order[MAX_CLUSTERS:]
         grid.add_row(f"{len(rest)} more", str(sizes[rest].sum()), f"{sizes[rest].sum() / sizes.sum():.1%}", "", "")
     return grid
-
-
-def sampled_grid(posterior: Any, labels: np.ndarray) -> Grid:
-    """A grid of clusters, the largest first: size, and how often its rows are together in the draws."""
-    sizes = np.bincount(labels)
-    order = np.argsort(-sizes, kind="stable")
-    together = mean_certainty(posterior, labels)
-    grid = Grid(box=None, pad_edge=False, header_style="bold")
-    for title in ("cluster", "rows", "share", "rows together"):
-        grid.add_column(title, justify="right")
-    for cluster in order[:MAX_CLUSTERS]:
-        chance = "-" if sizes[cluster] == 1 or np.isnan(together[cluster]) else format_chance(together[cluster])
-        grid.add_row(str(cluster), str(sizes[cluster]), f"{sizes[cluster] / sizes.sum():.1%}", chance)
-    if len(order) > MAX_CLUSTERS:
-        rest = order[MAX_CLUSTERS:]
-        grid.add_row(f"{len(rest)} more", str(sizes[rest].sum()), f"{sizes[rest].sum() / sizes.sum():.1%}", "")
-    return grid
-
-
-def mean_certainty(posterior: Any, labels: np.ndarray) -> np.ndarray:
-    """Mean share of draws in which two rows of a cluster are together, on at most 2,000 rows; nan where unknown."""
-    rows = np.unique(np.linspace(0, labels.size - 1, min(labels.size, 2_000)).astype(np.int64))
-    similarity, own = posterior.similarity(rows), labels[rows]
-    found = np.full(int(labels.max()) + 1, np.nan)
-    for cluster in np.unique(own):
-        inside = np.flatnonzero(own == cluster)
-        if inside.size > 1:
-            block = similarity[np.ix_(inside, inside)]
-            found[cluster] = (block.sum() - inside.size) / (inside.size * (inside.size - 1))
-    return found
 
 
 def show_chains(console: Console, model: Any) -> None:

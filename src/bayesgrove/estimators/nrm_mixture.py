@@ -16,6 +16,7 @@ from bayesgrove.estimators.mixture_files import mixture_file_parts, restore_mixt
 from bayesgrove.estimators.mixture_starts import first_labels
 from bayesgrove.estimators.settings import check_choice, check_positive
 from bayesgrove.inference.result import Result
+from bayesgrove.inference.similarity import cohesion
 from bayesgrove.likelihoods import Bound, bind, relearned
 from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.models.nrm.guide import make_guide
@@ -25,7 +26,7 @@ from bayesgrove.models.nrm.paper_global import VARIANTS
 from bayesgrove.models.nrm.paper_sampler import PaperSampler
 from bayesgrove.models.nrm.points import euclidean_points
 from bayesgrove.models.nrm.predictive import choose_draws, cluster_probabilities, draw_rows, keep_draws, log_density
-from bayesgrove.models.nrm.process import DIRICHLET, GENERALISED_GAMMA, Process, fill_log_kappa
+from bayesgrove.models.nrm.process import DIRICHLET, GENERALISED_GAMMA, Process, log_kappa_table
 from bayesgrove.models.nrm.sampler import MixtureSampler, make_sampler
 from bayesgrove.models.nrm.schedules import SAMPLERS, schedule_of
 from bayesgrove.models.nrm.starts import SampleStart
@@ -95,7 +96,8 @@ class NRMMixture(ChainEstimator, Clusterer):
         r_hat and effective sample sizes of label-free scalars, and a verdict in words.
     converged_ : bool
     tree_ : Tree
-        The clusters of the estimate, merged by their evidence; the rows below them.
+        The clusters of the estimate, merged by their evidence; the rows below them. The probability of a cluster is how
+        often its rows are together in the draws.
     concentration_, sigma_ : float
         Posterior means, or as given.
     likelihood_ : Likelihood
@@ -249,10 +251,10 @@ class NRMMixture(ChainEstimator, Clusterer):
         _, alpha, sigma = numbers.mean(axis=0)
         self.concentration_, self.sigma_ = float(alpha), float(sigma)
         learned = self._learn_likelihood()
-        log_kappa = np.empty(self.labels_.size + 2)
-        fill_log_kappa(self._process.kind, numbers.mean(axis=0), log_kappa)
-        self.tree_ = estimate_tree(learned.prior, bound.values, self.labels_, log_kappa)
+        log_kappa = log_kappa_table(self._process.kind, numbers.mean(axis=0), self.labels_.size)
         draws = posterior.labels.reshape(-1, posterior.n_items)
+        together = cohesion(draws, self.labels_)
+        self.tree_ = estimate_tree(learned.prior, bound.values, self.labels_, log_kappa, together)
         chosen = choose_draws(len(draws), float(posterior.scalars["n_clusters"].mean()), n_stats(bound.prior))
         self._kept = keep_draws(
             bound.prior,

@@ -35,6 +35,20 @@ class Certainty:
     alternative_similarity: np.ndarray
 
 
+def cohesion(draws: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Share of draws in which two rows of a cluster are together, by cluster of `labels`; 1 for a cluster of one.
+
+    The mean over all pairs of the cluster, without a matrix of pairs.
+    """
+    sizes = np.bincount(labels)
+    together = np.zeros(sizes.size)
+    for draw in draws:
+        met, counts = np.unique(draw.astype(np.int64) * sizes.size + labels, return_counts=True)
+        together += np.bincount(met % sizes.size, counts * (counts - 1.0), minlength=sizes.size)
+    n_pairs = np.maximum(sizes * (sizes - 1.0), 1.0) * len(draws)
+    return np.where(sizes > 1, together / n_pairs, 1.0)
+
+
 def certainty_of(draws: np.ndarray, labels: np.ndarray) -> Certainty:
     """Certainty of each item's place; both arguments with labels 0, 1, ... by first appearance."""
     n_items = labels.size

@@ -200,15 +200,6 @@ def refuse_other_header(path: str | os.PathLike[str], header: Mapping[str, Any])
     _refuse_other_header(Path(path), read_header(path), json.loads(_header_text(header)))
 
 
-def last_record(path: str | os.PathLike[str], kind: int) -> Record | None:
-    """The newest record of one kind, or None where there is none; all before it are checked on the way."""
-    found = None
-    for record in read_records(path):
-        if record.kind == kind:
-            found = record
-    return found
-
-
 # ---- Writing
 
 

@@ -21,6 +21,12 @@ def log_add(a, b):
 
 
 @kernel
+def softplus(x):
+    """log(1 + exp(x)) without overflow."""
+    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
+
+
+@kernel
 def log_sum(values):
     """log(sum(exp(values))) of a vector; -inf when it is empty or all impossible."""
     top = -np.inf

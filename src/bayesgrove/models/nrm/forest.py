@@ -13,7 +13,6 @@ their smallest items: all numbers depend on the shape of the forest alone, never
 drifts, and a forest that was packed and unpacked goes on to the last bit.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import MemoryLimitError
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import add, log_marginal, merge, n_stats
-from bayesgrove.stats.special import log_gamma_table
+from bayesgrove.stats.special import log_gamma_table, softplus
 
 MEMORY_LIMIT = 2.0**31
 BYTES_BESIDE_STATISTICS = 80
@@ -102,12 +101,6 @@ def new_forest(prior: Any, capacity: int, *, memory_limit: float = MEMORY_LIMIT)
         free=np.arange(n_nodes - 1, capacity - 1, -1),
         counters=np.array([capacity - 1, 0]),
     )
-
-
-@kernel
-def softplus(x):
-    """log(1 + exp(x)) without overflow."""
-    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
 
 
 @kernel

@@ -12,8 +12,9 @@ import numpy as np
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import add, log_marginal, merge, n_stats
-from bayesgrove.models.nrm.forest import rank, softplus
+from bayesgrove.models.nrm.forest import rank
 from bayesgrove.stats.partitions import relabel
+from bayesgrove.stats.special import softplus
 
 
 class Merges(NamedTuple):

@@ -26,10 +26,9 @@ from bayesgrove.models.nrm.gibbs import drop_cluster
 from bayesgrove.models.nrm.guide import cut_weight, tree_potentials
 from bayesgrove.models.nrm.lanes import fill_lane
 from bayesgrove.models.nrm.launch import gather, next_block, put_block
-from bayesgrove.models.nrm.process import softplus
 from bayesgrove.models.nrm.split_merge import draw_cut, log_sum_first, partner_logs
 from bayesgrove.stats.fastlog import stand_alone
-from bayesgrove.stats.special import log_add
+from bayesgrove.stats.special import log_add, softplus
 
 
 class Parts(NamedTuple):

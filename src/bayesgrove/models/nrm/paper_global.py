@@ -17,10 +17,9 @@ from bayesgrove.models.nrm.forest import (
     preorder,
     remove_root,
     seq_insert,
-    softplus,
 )
 from bayesgrove.stats.sampling import draw_log_categorical
-from bayesgrove.stats.special import log_add, log_sum
+from bayesgrove.stats.special import log_add, log_sum, softplus
 
 CODE, MENDED, PRINTED = 0, 1, 2
 VARIANTS = {"code": CODE, "mended": MENDED, "printed": PRINTED}

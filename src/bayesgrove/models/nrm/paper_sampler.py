@@ -17,6 +17,7 @@ from bayesgrove.models.nrm.process import (
     draw_process,
     fill_log_kappa,
     log_constant,
+    log_kappa_table,
     start_numbers,
 )
 from bayesgrove.models.nrm.sampler import fingerprint_of, smallest_type, varying_numbers
@@ -63,9 +64,7 @@ class PaperSampler:
         return PaperState(start_forest(self.prior, self.values, log_kappa, labels), numbers, log_kappa)
 
     def _log_kappa(self, numbers: np.ndarray) -> np.ndarray:
-        table = np.empty(self.n_items + 1)
-        fill_log_kappa(self.process.kind, numbers, table)
-        return table
+        return log_kappa_table(self.process.kind, numbers, self.n_items)
 
     def move(self, rng: np.random.Generator, state: PaperState, step: Step) -> Mapping[str, int]:
         """A sweep of the published sampler, or the numbers of the process."""

@@ -20,7 +20,7 @@ from scipy.special import gammaln
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.stats.sampling import draw_slice
-from bayesgrove.stats.special import log_add
+from bayesgrove.stats.special import softplus
 
 DIRICHLET, GENERALISED_GAMMA = 0, 1
 V, ALPHA, SIGMA = 0, 1, 2
@@ -52,12 +52,6 @@ def start_numbers(process: Process, n_items: int) -> np.ndarray:
 
 
 @kernel
-def softplus(x):
-    """log(1 + exp(x))."""
-    return log_add(0.0, x)
-
-
-@kernel
 def fill_log_kappa(kind, numbers, table):
     """log kappa(m) for m = 1, 2, ...; entry 0 is never used."""
     alpha, sigma = numbers[ALPHA], numbers[SIGMA]
@@ -69,6 +63,18 @@ def fill_log_kappa(kind, numbers, table):
         first = math.log(alpha) + math.log(sigma) - sigma * slope - math.lgamma(1.0 - sigma)
     for m in range(1, table.size):
         table[m] = first + slope * m + math.lgamma(m - sigma)
+
+
+def log_kappa_table(kind: int, numbers: np.ndarray, n_items: int) -> np.ndarray:
+    """log kappa(m) for m up to one more than the items, as the moves look it up."""
+    table = np.empty(n_items + 2)
+    fill_log_kappa(kind, numbers, table)
+    return table
+
+
+def start_log_kappa(process: Process, n_items: int) -> np.ndarray:
+    """The table with the numbers chains begin with."""
+    return log_kappa_table(process.kind, start_numbers(process, n_items), n_items)
 
 
 @kernel
@@ -85,7 +91,7 @@ def log_constant(kind, numbers, n_items):
 
 def log_density_v(v: float, n_items: int, n_clusters: int, alpha: float, sigma: float) -> float:
     """Log density of v = log u given the partition, up to a constant; the Jacobian u is in it. Strictly concave."""
-    plus = max(v, 0.0) + math.log1p(math.exp(-abs(v)))
+    plus = softplus(v)
     return n_items * v - (n_items - n_clusters * sigma) * plus - alpha * math.exp(min(sigma * plus, MOST))
 
 
@@ -124,7 +130,7 @@ def draw_process(
             numbers[ALPHA] = draw_alpha_dirichlet(rng, alpha, n_items, sizes.size, process)
         return
     v = draw_v(rng, v, n_items, sizes.size, alpha, sigma)
-    plus = max(v, 0.0) + math.log1p(math.exp(-abs(v)))
+    plus = softplus(v)
     if process.free_alpha:
         alpha = rng.gamma(process.alpha_shape + sizes.size) / (process.alpha_rate + math.expm1(sigma * plus))
     if process.free_sigma:

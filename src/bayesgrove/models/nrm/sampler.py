@@ -24,6 +24,7 @@ from bayesgrove.models.nrm.process import (
     V,
     draw_process,
     fill_log_kappa,
+    start_log_kappa,
     start_numbers,
 )
 from bayesgrove.models.nrm.scorers import choose_scorer
@@ -355,8 +356,6 @@ def make_sampler(
     """
     order, key = order_and_key
     ordered = np.ascontiguousarray(values[order])
-    log_kappa = np.empty(order.size + 2)
-    fill_log_kappa(process.kind, start_numbers(process, order.size), log_kappa)
-    guide = weigh_guide(prior, ordered, order, key, log_kappa)
+    guide = weigh_guide(prior, ordered, order, key, start_log_kappa(process, order.size))
     start = first_labels or GuideStart(prior, ordered, guide, process)
     return MixtureSampler(prior, ordered, guide, process, free, log_measure, start, about)

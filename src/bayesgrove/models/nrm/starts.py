@@ -11,7 +11,7 @@ from bayesgrove.models.nrm.greedy import cluster_rows, greedy_merges, rows_of_po
 from bayesgrove.models.nrm.guide import FLOOR, Guide
 from bayesgrove.models.nrm.incremental import incremental_forest
 from bayesgrove.models.nrm.lanes import score_lanes
-from bayesgrove.models.nrm.process import Process, fill_log_kappa, start_numbers
+from bayesgrove.models.nrm.process import Process, start_log_kappa
 from bayesgrove.models.nrm.scorers import choose_scorer
 from bayesgrove.models.nrm.state import empty_clusters, rebuild
 from bayesgrove.stats.partitions import relabel
@@ -55,8 +55,7 @@ class SampleStart:
     def __call__(self, rng: np.random.Generator) -> np.ndarray:
         """Labels of all rows."""
         n = self.values.shape[0]
-        log_kappa = np.empty(n + 2)
-        fill_log_kappa(self.process.kind, start_numbers(self.process, n), log_kappa)
+        log_kappa = start_log_kappa(self.process, n)
         sample, found = self._cluster_sample(rng, SAMPLE_ROWS, log_kappa)
         if found.max() + 1 > MANY_CLUSTERS and n > SAMPLE_ROWS:
             sample, found = self._cluster_sample(rng, LARGER_SAMPLE, log_kappa)
@@ -99,8 +98,7 @@ class IncrementalStart:
     def __call__(self, rng: np.random.Generator) -> np.ndarray:
         """Labels of all rows."""
         n = self.values.shape[0]
-        log_kappa = np.empty(n + 2)
-        fill_log_kappa(self.process.kind, start_numbers(self.process, n), log_kappa)
+        log_kappa = start_log_kappa(self.process, n)
         return incremental_forest(self.prior, self.values, log_kappa, rng.permutation(n)).labels
 
 
@@ -135,8 +133,7 @@ class GuideStart:
             rows = np.empty_like(self.values)
             rows[self.guide.order] = self.values
             return SampleStart(self.prior, rows, self.process)(rng)
-        log_kappa = np.empty(n + 2)
-        fill_log_kappa(self.process.kind, start_numbers(self.process, n), log_kappa)
+        log_kappa = start_log_kappa(self.process, n)
         rows = np.zeros((n_parts, n_stats(self.prior)))
         cluster_rows(self.prior, self.values, parts, rows)
         merged = greedy_merges(self.prior, log_kappa, rows, np.bincount(parts), stop=True).labels

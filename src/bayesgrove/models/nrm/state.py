@@ -3,7 +3,6 @@
 Rows are in the order of the guide tree's leaves. Clusters are numbered 0 .. K - 1; place K of each array is scratch.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,7 +11,7 @@ import numpy as np
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import add, log_marginal, n_stats
 from bayesgrove.models.nrm.lanes import LANES, fill_lane, n_fields, padded, score_lanes
-from bayesgrove.models.nrm.process import fill_log_kappa, log_constant
+from bayesgrove.models.nrm.process import log_constant, log_kappa_table
 
 
 class Clusters(NamedTuple):
@@ -143,8 +142,7 @@ def new_state(scorer: Any, values: np.ndarray, labels: np.ndarray, kind: int, nu
     """A state from labels 0 .. K - 1 in leaf order; the likelihood's factors are 1."""
     clusters = empty_clusters(scorer, labels.astype(np.int64), max(15, 2 * (int(labels.max()) + 1)))
     rebuild(scorer, values, clusters)
-    weights = Weights(np.empty(labels.size + 2), np.empty(labels.size))
-    fill_log_kappa(kind, numbers, weights.log_kappa)
+    weights = Weights(log_kappa_table(kind, numbers, labels.size), np.empty(labels.size))
     fill_alone(scorer, values, weights.alone)
     return State(clusters, weights, numbers, np.zeros(0), scorer)
 
@@ -163,8 +161,3 @@ def check(state: State, values: np.ndarray) -> None:
         error = np.abs(ours[:n_clusters] - theirs[:n_clusters]).max()
         if not error <= 1e-6 * (1.0 + np.abs(theirs[:n_clusters]).max()):
             raise ValueError(f"{name} are off by {error}")
-
-
-def reached_nan(value: float) -> bool:
-    """Whether a log joint has ceased to be a number."""
-    return math.isnan(value)
