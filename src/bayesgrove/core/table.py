@@ -44,9 +44,7 @@ class Table:
 
     def column(self, j: int) -> "Table":
         """The table of column `j` alone."""
-        categories = {0: self.categories[j]} if j in self.categories else {}
-        values = np.ascontiguousarray(self.values[:, j : j + 1])
-        return Table(values, (self.names[j],), (self.kinds[j],), categories)
+        return self.select_columns([j])
 
     def select(self, names: Sequence[str]) -> "Table":
         """The table of the columns of these names, in the order given."""
@@ -57,10 +55,13 @@ class Table:
                 "Give a table with the columns the model was fitted on.",
                 missing=missing,
             )
-        places = [self.names.index(name) for name in names]
+        return self.select_columns([self.names.index(name) for name in names])
+
+    def select_columns(self, places: Sequence[int]) -> "Table":
+        """The table of the columns of these numbers, in the order given."""
         categories = {j: self.categories[place] for j, place in enumerate(places) if place in self.categories}
-        kinds = tuple(self.kinds[place] for place in places)
-        return Table(np.ascontiguousarray(self.values[:, places]), tuple(names), kinds, categories)
+        names, kinds = (tuple(source[place] for place in places) for source in (self.names, self.kinds))
+        return Table(np.ascontiguousarray(self.values[:, places]), names, kinds, categories)
 
     def take(self, rows: np.ndarray) -> "Table":
         """The table of some rows, in the order given."""

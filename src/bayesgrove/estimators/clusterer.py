@@ -1,5 +1,6 @@
 """What every estimator of rows shares after it is fitted: prediction, densities, new rows, model files."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator, resolve_seed
+from bayesgrove.core.table import Table
 from bayesgrove.estimators.inputs import accepts_sparse, read_input
 from bayesgrove.estimators.saving import save_estimator
 from bayesgrove.estimators.settings import check_whole
+from bayesgrove.inference.description import Description, describe_rows
+from bayesgrove.inference.result import Result
 from bayesgrove.likelihoods import Bound, encode
+from bayesgrove.report import write_report
 from bayesgrove.trees import Tree
 
 SAMPLING_PATH = 0x5A3B
@@ -33,10 +38,12 @@ class Clusterer(ClusterMixin, BaseEstimator):
     labels_: np.ndarray
     likelihood_: Any
     concentration_: float
+    result_: Result
 
     _bound: Bound
     _seed: int
     _template: np.ndarray
+    _schema: tuple[tuple[str, ...], dict[int, tuple[Any, ...]]]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -64,6 +71,18 @@ class Clusterer(ClusterMixin, BaseEstimator):
     def _restore(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Take `_file_parts` back from a model file, or refuse them; all else is restored already."""
         raise NotImplementedError
+
+    def _describe_rows(self, values: np.ndarray) -> Description:
+        """What the rows look like, in the data's own units; `values` are all of them, encoded."""
+        names, categories = self._schema
+        kinds = tuple("category" if j in categories else "float" for j in range(len(names)))
+        undo = self._bound.encoding.undo
+        return describe_rows(
+            lambda items: Table(np.ascontiguousarray(undo(values[items])), names, kinds, categories),
+            len(names),
+            self.tree_,
+            self.labels_,
+        )
 
     def _encoded(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self, "tree_")
@@ -132,6 +151,21 @@ class Clusterer(ClusterMixin, BaseEstimator):
         seed = self._seed if random_state is None else resolve_seed(random_state)
         drawn = self._draw_rows(generator(seed, SAMPLING_PATH), n_samples)
         return self._bound.encoding.undo(drawn)
+
+    def report(self, path: Any, *, title: str | None = None) -> Path:
+        """Write one HTML file that shows the hierarchy, how sure it is, what sets clusters apart, and the chains.
+
+        It needs no network and no other file; open it in a browser.
+
+        Parameters
+        ----------
+        path : str or Path
+            An existing file is replaced.
+        title : str, optional
+            Heading of the page.
+        """
+        check_is_fitted(self, "tree_")
+        return write_report(self.result_, path, title=title)
 
     def save(self, path: Any) -> None:
         """Write the fitted model to a file that `bayesgrove.load` reads; arrays and JSON, never pickle.

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesgrove.estimators.saving import Rules, check_rules, fit_shapes
+from bayesgrove.estimators.rules import Rules, check_rules, fit_shapes
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.models.nrm.predictive import Kept
@@ -45,7 +45,7 @@ def restore_mixture(model: Any, document: dict[str, Any], arrays: dict[str, np.n
     model._keep_posterior(Posterior(arrays["draws"], scalars, {}, {"model": type(model).__name__, "seed": model._seed}))
     model._about, model._names, model._sampler = document["provenance"], model._schema[0], None
     model._learn_likelihood()
-    model._set_result()
+    model._set_result(None)
 
 
 def whole_counts(document: dict[str, Any]) -> dict[str, dict[str, int]]:

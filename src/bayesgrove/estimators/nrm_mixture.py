@@ -15,6 +15,7 @@ from bayesgrove.estimators.inputs import read_input
 from bayesgrove.estimators.mixture_files import mixture_file_parts, restore_mixture
 from bayesgrove.estimators.mixture_starts import first_labels
 from bayesgrove.estimators.settings import check_choice, check_positive
+from bayesgrove.inference.description import Description
 from bayesgrove.inference.result import Result
 from bayesgrove.inference.similarity import cohesion
 from bayesgrove.likelihoods import Bound, bind, relearned
@@ -265,7 +266,7 @@ class NRMMixture(ChainEstimator, Clusterer):
             log_factors[chosen],
             self.labels_,
         )
-        self._set_result()
+        self._set_result(self._describe_rows(bound.values))
 
     def _learn_likelihood(self) -> Bound:
         """The likelihood at the medians of the numbers that were learned."""
@@ -275,7 +276,7 @@ class NRMMixture(ChainEstimator, Clusterer):
         self.likelihood_ = learned.likelihood
         return learned
 
-    def _set_result(self) -> None:
+    def _set_result(self, description: Description | None) -> None:
         self.result_ = Result(
             model=type(self).__name__,
             labels=self.labels_,
@@ -287,6 +288,7 @@ class NRMMixture(ChainEstimator, Clusterer):
             details={"verdict": self.diagnostics_.verdict.sentence},
             posterior=self.posterior_,
             diagnostics=self.diagnostics_,
+            description=description,
         )
 
     def _estimate(self) -> np.ndarray:

@@ -4,13 +4,15 @@ Every file has what all estimators share; what is an estimator's own stands in `
 """
 
 import importlib
-from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bayesgrove.core.errors import BayesgroveError, InvalidFileError
+from bayesgrove.estimators.description_files import description_parts, restored_description
+from bayesgrove.estimators.rules import Rules, check_rules, is_array
 from bayesgrove.io.model_file import ModelFile, read_model, write_model
 from bayesgrove.likelihoods import from_document, to_document
 from bayesgrove.trees import Tree
@@ -22,13 +24,12 @@ HOMES = {
     "RandomizedBHC": "bayesgrove.estimators.randomized_bhc",
 }
 TREE_PREFIX = "tree_"
-Rules = tuple[tuple[str, Callable[[], bool]], ...]
-"""What must hold, in words and as a test; later ones rely on earlier ones."""
 
 
 def save_estimator(model: Any, path: str | Path) -> None:
     """Write a fitted estimator; its `_file_parts()` gives what is its own, as a document and arrays."""
     own_document, own_arrays = model._file_parts()
+    described, described_arrays = description_parts(model.result_.description)
     tree, names_and_categories = model.tree_, model._schema
     document = {
         "parameters": plain_parameters(model),
@@ -41,6 +42,7 @@ def save_estimator(model: Any, path: str | Path) -> None:
         "leaf_labels": None if tree.leaf_labels is None else list(tree.leaf_labels),
         "provenance": dict(model.result_.provenance),
         "details": dict(model.result_.details),
+        **described,
         **own_document,
     }
     arrays = {
@@ -50,6 +52,7 @@ def save_estimator(model: Any, path: str | Path) -> None:
         **{f"{TREE_PREFIX}column_{name}": values for name, values in tree.columns.items()},
         "labels": model.labels_,
         "template": model._template,
+        **described_arrays,
         **own_arrays,
     }
     write_model(path, type(model).__name__, document, arrays)
@@ -115,6 +118,8 @@ def restored(file: ModelFile) -> Any:
         model.feature_names_in_ = np.array(names, dtype=object)
     check_rules(shared_rules(model))
     model._restore(document, arrays)
+    described = restored_description(document, arrays, model.tree_, model._schema)
+    model.result_ = replace(model.result_, description=described)
     return model
 
 
@@ -134,13 +139,6 @@ def restored_labels(labels: list[Any]) -> tuple[Any, ...]:
     return tuple(labels)
 
 
-def check_rules(rules: Rules) -> None:
-    """Refuse what would make a kernel read out of bounds, or an answer that is no number."""
-    for rule, holds in rules:
-        if not holds():
-            raise InvalidFileError(rule)
-
-
 def shared_rules(model: Any) -> Rules:
     """The tree, the labels and the template."""
     tree, labels, n_columns = model.tree_, model.labels_, model.n_features_in_
@@ -156,16 +154,3 @@ def shared_rules(model: Any) -> Rules:
             lambda: is_array(model._template, np.float64, (n_columns,)) and not np.isinf(model._template).any(),
         ),
     )
-
-
-def fit_shapes(arrays: Mapping[str, np.ndarray], shapes: Mapping[str, tuple[Any, tuple[int, ...]]]) -> Rules:
-    """Rules that arrays have these types and shapes and finite numbers."""
-    return (
-        ("arrays do not fit together", lambda: all(is_array(arrays[k], *shapes[k]) for k in shapes)),
-        ("a number is not finite", lambda: all(bool(np.isfinite(arrays[k]).all()) for k in shapes)),
-    )
-
-
-def is_array(array: np.ndarray, dtype: Any, shape: tuple[int, ...]) -> bool:
-    """Whether an array has this type and shape."""
-    return array.dtype == dtype and array.shape == shape

@@ -117,6 +117,7 @@ class TreeClusterer(Clusterer):
             feature_names=names,
             provenance=provenance.record(type(self).__name__, self.get_params(deep=False), self._seed),
             details={"depth": fitted.depth, **fitted.steps},
+            description=self._describe_rows(values),
         )
 
     def _front(self, tree: Tree) -> np.ndarray:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesgrove.estimators.saving import Rules, check_rules, fit_shapes
+from bayesgrove.estimators.rules import Rules, check_rules, fit_shapes
 from bayesgrove.inference.result import Result
 from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.models.bhc.predictive import Predictive

@@ -6,9 +6,30 @@ from typing import Any
 
 import numpy as np
 
+from bayesgrove.inference.description import Description
 from bayesgrove.inference.diagnostics import Diagnostics
+from bayesgrove.inference.exhibits import Exhibit
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.trees import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Some columns of the table and the hierarchy of rows they show, where a model finds several of them.
+
+    Attributes
+    ----------
+    name : str
+    columns : int64 array
+        Numbers of the columns.
+    labels : int64 array of shape (n_rows,)
+    tree : Tree
+    """
+
+    name: str
+    columns: np.ndarray
+    labels: np.ndarray
+    tree: Tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +58,13 @@ class Result:
         Draws, where the model was sampled.
     diagnostics : Diagnostics or None
         Of these draws.
+    description : Description or None
+        Profiles of clusters and branches and a sample of the rows; None where the model has no table, or was read from
+        a file of an older version.
+    views : tuple of View
+        For models that divide the columns.
+    exhibits : tuple of Exhibit
+        What the model adds to a report.
     """
 
     model: str
@@ -49,6 +77,9 @@ class Result:
     details: Mapping[str, Any] = field(default_factory=dict)
     posterior: Posterior | None = None
     diagnostics: Diagnostics | None = None
+    description: Description | None = None
+    views: tuple[View, ...] = ()
+    exhibits: tuple[Exhibit, ...] = ()
 
     @property
     def n_clusters(self) -> int:

@@ -5,7 +5,7 @@ import numpy as np
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.trees import Tree
-from bayesgrove.trees.traverse import running_maximum
+from bayesgrove.trees.cuts import node_labels
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933")
 """Okabe and Ito's colours without black and yellow, and two of Tol's; neighbours differ in lightness too."""
@@ -33,13 +33,7 @@ def node_clusters(tree: Tree, labels: np.ndarray) -> np.ndarray:
     """Rank, from left to right, of the cluster that holds all of a node's leaves; -1 where they differ."""
     first_places = np.unique(labels[tree.leaf_order], return_index=True)[1]
     rank = np.argsort(np.argsort(first_places))
-    is_leaf = tree.item != NULL
-    own = np.full(tree.n_nodes, -np.inf)
-    own[is_leaf] = rank[labels[tree.item[is_leaf]]]
-    highest = running_maximum(tree.parent, own)
-    own[is_leaf] *= -1.0
-    lowest = -running_maximum(tree.parent, own)
-    return np.where(lowest == highest, highest, NULL).astype(np.int64)
+    return node_labels(tree, rank[labels])
 
 
 def node_colours(tree: Tree, labels: np.ndarray | None, nodes: np.ndarray) -> list[str]:

@@ -1,1 +1,5 @@
-"""Reports made from results."""
+"""One self-contained HTML page from a Result."""
+
+from bayesgrove.report.page import write_report
+
+__all__ = ["write_report"]

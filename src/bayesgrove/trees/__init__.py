@@ -4,7 +4,9 @@ from bayesgrove.trees.layout import Layout, lay_out
 from bayesgrove.trees.newick import ParsedNewick, parse_newick
 from bayesgrove.trees.table import Tree
 from bayesgrove.trees.weights import (
+    cluster_count_law,
     expected_clusters,
+    neighbours_together,
     node_log_weights,
     same_cluster_matrix,
     same_cluster_probability,
@@ -14,8 +16,10 @@ __all__ = [
     "Layout",
     "ParsedNewick",
     "Tree",
+    "cluster_count_law",
     "expected_clusters",
     "lay_out",
+    "neighbours_together",
     "node_log_weights",
     "parse_newick",
     "same_cluster_matrix",

@@ -9,6 +9,7 @@ import numpy as np
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError, InvalidTreeError
 from bayesgrove.core.jit import kernel
+from bayesgrove.trees.traverse import running_maximum
 
 if TYPE_CHECKING:
     from bayesgrove.trees.table import Tree
@@ -101,6 +102,17 @@ def labels_of_front(tree: "Tree", front: np.ndarray) -> np.ndarray:
             "Use a front that one of the cuts returned."
         )
     return labels
+
+
+def node_labels(tree: "Tree", labels: np.ndarray) -> np.ndarray:
+    """The label that all items of a node have, for every node; -1 where they differ."""
+    is_leaf = tree.item != NULL
+    own = np.full(tree.n_nodes, -np.inf)
+    own[is_leaf] = labels[tree.item[is_leaf]]
+    highest = running_maximum(tree.parent, own)
+    own[is_leaf] *= -1.0
+    lowest = -running_maximum(tree.parent, own)
+    return np.where(lowest == highest, highest, NULL).astype(np.int64)
 
 
 def needed_column(tree: "Tree", name: str, purpose: str) -> np.ndarray:

@@ -64,6 +64,55 @@ def same_cluster_matrix(tree: "Tree") -> np.ndarray:
     return ordered[np.ix_(place, place)]
 
 
+def neighbours_together(tree: "Tree") -> np.ndarray:
+    """Probability that neighbours in `leaf_order` share a cluster, shape (n_leaves - 1,).
+
+    The least of those between two places is the probability of the items at these places, because it falls towards
+    the root and the lowest node with both is the highest of those between them.
+    """
+    together = _weights_down_to(tree)
+    found = np.ones(tree.n_leaves - 1)
+    below = np.arange(tree.n_nodes - 1)
+    above = tree.parent[below]
+    is_later = tree.leaf_start[below] != tree.leaf_start[above]
+    found[tree.leaf_start[below[is_later]] - 1] = together[above[is_later]]
+    return found
+
+
+def cluster_count_law(tree: "Tree", negligible: float = 1e-9) -> tuple[int, np.ndarray]:
+    """Law of the number of clusters: the least number with any probability, and the probabilities from there on.
+
+    Notes
+    -----
+    From the leaves up, the law of a node is r at 1 and 1 - r times the convolution of its children's; tails below
+    `negligible` are cut at every node, so that the cost stays near the number of nodes.
+    """
+    odds = needed_column(tree, "log_merge_odds", "the law of the number of clusters")
+    merged = np.exp(-np.logaddexp(0.0, -odds))
+    least, laws = np.zeros(tree.n_nodes, np.int64), [np.ones(1)] * tree.n_nodes  # empty sums so far
+    for node in range(tree.n_nodes):
+        if tree.item[node] != NULL:
+            low, law = 1, np.ones(1)
+        else:
+            low, law = _with_one(int(least[node]), laws[node], float(merged[node]), negligible)
+        above = tree.parent[node]
+        if above == NULL:
+            return low, law / law.sum()
+        laws[above] = np.convolve(laws[above], law)
+        least[above] += low
+        laws[node] = law[:0]
+    raise InvalidTreeError("a tree ends in its root.")
+
+
+def _with_one(low: int, law: np.ndarray, merged: float, negligible: float) -> tuple[int, np.ndarray]:
+    """The mixture of one cluster and of a law that starts at `low`, without negligible tails."""
+    whole = np.zeros(low + law.size - 1)
+    whole[low - 1 :] = (1.0 - merged) * law
+    whole[0] += merged
+    kept = np.flatnonzero(whole > negligible)
+    return int(kept[0]) + 1, whole[kept[0] : kept[-1] + 1]
+
+
 def _weights_down_to(tree: "Tree") -> np.ndarray:
     weights = np.exp(node_log_weights(tree))
     return sum_of_ancestors(tree.parent, weights) + weights

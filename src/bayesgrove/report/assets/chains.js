@@ -1,0 +1,1 @@
+function chainsView(host, model, state) {}

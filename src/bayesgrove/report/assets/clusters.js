@@ -1,0 +1,1 @@
+function clustersView(host, model, state) {}

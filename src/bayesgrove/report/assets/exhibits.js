@@ -1,0 +1,1 @@
+function exhibitsView(host, model, state) {}

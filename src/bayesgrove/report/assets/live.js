@@ -1,0 +1,3 @@
+// Pages of `bayesgrove watch`: ask the own server for news and show them.
+
+function follow(live, show) {}

@@ -1,0 +1,1 @@
+function pairsView(host, model, state) {}

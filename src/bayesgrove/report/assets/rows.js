@@ -1,0 +1,1 @@
+function rowsView(host, model, state) {}

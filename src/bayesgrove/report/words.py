@@ -1,0 +1,98 @@
+"""The answers in plain sentences: how many clusters, how sure, which features, whether to trust it."""
+
+import numpy as np
+
+from bayesgrove.inference.overview import CountLaw
+from bayesgrove.inference.result import Result
+from bayesgrove.stats.profiles import Profile
+
+MOST_SIZES = 6
+MOST_DESCRIBED = 4
+FEATURES_EACH = 3
+LEAST_BITS = 0.01
+
+
+def how_many(result: Result, law: CountLaw | None) -> str:
+    """The number of clusters and how probable it is."""
+    n_clusters, sizes = result.n_clusters, np.bincount(result.labels)
+    start = f"{result.labels.size:,} rows in {count(n_clusters, 'cluster')}"
+    shown = ", ".join(f"{size:,}" for size in sorted(sizes.tolist(), reverse=True)[:MOST_SIZES])
+    start += f" (of {shown}{' ... rows' if n_clusters > MOST_SIZES else ' rows'})."
+    if law is None:
+        return start
+    of = "of the draws have" if law.is_sampled else "probability for"
+    chance = float(law.probability[law.counts == n_clusters].sum())
+    low, high = law.interval()
+    span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return f"{start} {percent(chance)} {of} {count(n_clusters, 'cluster')}, at least 90 % {of} {span}."
+
+
+def how_sure(result: Result, certainty: np.ndarray | None) -> str:
+    """How firmly rows belong to their clusters."""
+    if certainty is None:
+        return "This tree has no probabilities."
+    sizes = np.bincount(result.labels)
+    known = ~np.isnan(certainty) & (sizes > 1)
+    if not known.any():
+        return "No cluster has two rows, so nothing can be said about rows being together."
+    weights = sizes[known] * (sizes[known] - 1.0)
+    mean = float(np.average(certainty[known], weights=weights))
+    least = int(np.flatnonzero(known)[np.argmin(certainty[known])])
+    words = f"Two rows of one cluster are together with probability {chance(mean)} on average"
+    if known.sum() == 1:
+        return f"{words}."
+    return f"{words}; the least sure is cluster {least} ({chance(float(certainty[least]))}, {sizes[least]:,} rows)."
+
+
+def which_features(result: Result) -> str:
+    """What the largest clusters stand out by."""
+    if result.description is None:
+        return "Nothing is known of the columns: the model keeps no table."
+    profile, sizes = result.description.clusters, np.bincount(result.labels)
+    largest = [k for k in np.argsort(-sizes, kind="stable").tolist() if k < len(profile.mean)][:MOST_DESCRIBED]
+    parts = [f"Cluster {k}: {_traits(profile, k)}." for k in largest]
+    return " ".join(parts) if result.n_clusters > 1 else "One cluster: there is nothing to tell apart."
+
+
+def _traits(profile: Profile, cluster: int) -> str:
+    found = []
+    for f in profile.strongest(FEATURES_EACH)[cluster].tolist():
+        if profile.telling[cluster, f] >= LEAST_BITS:
+            mean, overall = profile.mean[cluster, f], profile.overall[f]
+            side = "high" if mean > overall else "low"
+            found.append(f"{side} {profile.features[f].name} ({short(mean)}, all rows {short(overall)})")
+    return ", ".join(found) or "no feature stands out"
+
+
+def whether_to_trust(result: Result) -> str:
+    """The verdict on the chains, or what a single tree can and cannot say."""
+    if result.diagnostics is not None:
+        return result.diagnostics.verdict.sentence
+    return (
+        "No chains were run, so there is nothing to converge. Probabilities are those of the partitions that this one "
+        "tree allows; another tree might allow better ones."
+    )
+
+
+def count(n: int, noun: str) -> str:
+    """A number and its noun."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def percent(share: float) -> str:
+    """A share in percent that never rounds to certainty."""
+    if 0.0 < share < 0.01:
+        return "under 1 %"
+    return "over 99 %" if 0.99 < share < 1.0 else f"{100 * share:.0f} %"
+
+
+def chance(value: float) -> str:
+    """A probability of two digits that never rounds to certainty."""
+    return ">.99" if 0.995 <= value < 1.0 else "<.01" if 0.0 < value < 0.005 else f"{value:.2f}"
+
+
+def short(value: float) -> str:
+    """Three digits, or all before the point; powers of ten only for the very small and the very large."""
+    if value != 0.0 and not 1e-4 <= abs(value) < 1e7:
+        return f"{value:.2e}"
+    return f"{value:,.0f}" if abs(value) >= 100.0 else f"{value:.3g}"

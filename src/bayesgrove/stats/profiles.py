@@ -1,0 +1,160 @@
+"""What groups of rows look like, column by column, and which columns tell a group from the rest."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import betaincinv, stdtrit, xlogy
+
+from bayesgrove.core.table import Table
+
+MOST_CATEGORIES = 12
+"""Of a column with more categories only the most frequent are features of their own."""
+LEVEL = 0.95
+
+
+class Feature(NamedTuple):
+    """A number that a group of rows has a mean of: a column, or the rate of one of its categories."""
+
+    name: str
+    column: int
+    is_rate: bool
+    """Whether the mean is a share between 0 and 1."""
+    category: int
+    """Code of the category whose rate it is; -1 for a column of numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Means and rates of groups of rows, with intervals, and how much each feature tells about membership.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+    mean, low, high : float64 arrays of shape (n_groups, n_features)
+        Mean of the group's cells and its 95 % interval: Student's for numbers, Jeffreys' for rates. nan where a group
+        has no cells, or a single one.
+    telling : float64 array of shape (n_groups, n_features)
+        Bits per row that the feature tells about being in the group or not: the mutual information of membership and
+        a normal or a yes/no variable, moments shrunk towards those of all rows by one row's worth. 0 for a feature
+        that is the same everywhere.
+    overall : float64 array of shape (n_features,)
+        Mean over all rows.
+    """
+
+    features: tuple[Feature, ...]
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    telling: np.ndarray
+    overall: np.ndarray
+
+    def strongest(self, most: int) -> np.ndarray:
+        """Numbers of each group's most telling features, the strongest first; shape (n_groups, most or fewer)."""
+        return np.argsort(-self.telling, axis=1, kind="stable")[:, :most]
+
+
+def features_of(table: Table) -> tuple[Feature, ...]:
+    """A feature for every column of numbers and for the frequent categories of the others."""
+    found: list[Feature] = []
+    for j, (name, kind) in enumerate(zip(table.names, table.kinds, strict=True)):
+        cells = table.values[:, j]
+        if j in table.categories or kind == "category":
+            found.extend(_category_features(name, j, cells, table.categories.get(j, ())))
+        else:
+            seen = cells[~np.isnan(cells)]
+            found.append(Feature(name, j, bool(seen.size and np.all((seen == 0.0) | (seen == 1.0))), -1))
+    return tuple(found)
+
+
+def _category_features(name: str, column: int, cells: np.ndarray, labels: tuple) -> list[Feature]:
+    codes, counts = np.unique(cells[~np.isnan(cells)].astype(np.int64), return_counts=True)
+    frequent = np.sort(codes[np.argsort(-counts, kind="stable")[:MOST_CATEGORIES]])
+    return [
+        Feature(f"{name} = {labels[code] if code < len(labels) else code}", column, True, int(code))
+        for code in frequent.tolist()
+    ]
+
+
+def profile_groups(
+    table: Table, start: np.ndarray, stop: np.ndarray, features: tuple[Feature, ...] | None = None
+) -> Profile:
+    """The profile of groups of neighbouring rows, group g being `start[g] .. stop[g] - 1`; groups may overlap.
+
+    Each feature costs one pass over the rows, whatever the number of groups.
+    """
+    features = features_of(table) if features is None else features
+    shape = (start.size, len(features))
+    mean, low, high, telling = (np.full(shape, np.nan) for _ in range(4))
+    overall = np.full(len(features), np.nan)
+    for f, feature in enumerate(features):
+        cells = table.values[:, feature.column]
+        seen = ~np.isnan(cells)
+        numbers = np.where(seen, cells == feature.category if feature.category >= 0 else cells, 0.0)
+        centre = float(numbers.sum() / max(seen.sum(), 1))
+        sums = _group_sums(np.where(seen, numbers - centre, 0.0), seen, start, stop)
+        overall[f] = centre if seen.any() else np.nan
+        describe = _describe_rates if feature.is_rate else _describe_means
+        mean[:, f], low[:, f], high[:, f], telling[:, f] = describe(sums, centre)
+    return Profile(features, mean, low, high, np.nan_to_num(telling), overall)
+
+
+class _Sums(NamedTuple):
+    """Count, sum and sum of squares of centred cells, by group and in all."""
+
+    n: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    n_all: float
+    second_all: float
+
+
+def _group_sums(centred: np.ndarray, seen: np.ndarray, start: np.ndarray, stop: np.ndarray) -> _Sums:
+    def between(column: np.ndarray) -> np.ndarray:
+        total = np.concatenate([[0.0], np.cumsum(column)])
+        return total[stop] - total[start]
+
+    squares, present = centred**2, seen.astype(np.float64)
+    return _Sums(between(present), between(centred), between(squares), float(present.sum()), float(squares.sum()))
+
+
+def _describe_means(sums: _Sums, centre: float) -> tuple[np.ndarray, ...]:
+    n, all_variance = sums.n, sums.second_all / max(sums.n_all, 1.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = sums.first / n
+        squares = np.maximum(sums.second - n * mean**2, 0.0)
+        half = stdtrit(np.maximum(n - 1.0, 1.0), 0.5 + LEVEL / 2) * np.sqrt(squares / (n - 1.0) / n)
+        half = np.where(n > 1.0, half, np.nan)
+        rest = np.maximum(sums.n_all - n, 0.0)
+        # The centred first moments of a group and of the rest cancel.
+        rest_squares = np.maximum(
+            sums.second_all - sums.second - np.where(rest > 0, sums.first**2 / np.maximum(rest, 1.0), 0.0), 0.0
+        )
+        own, other = ((part + all_variance) / (size + 1.0) for part, size in ((squares, n), (rest_squares, rest)))
+        share = n / sums.n_all
+        bits = 0.5 * (np.log2(all_variance) - share * np.log2(own) - (1.0 - share) * np.log2(other))
+    telling = np.where((all_variance > 0.0) & (n > 0.0) & (rest > 0.0), np.maximum(bits, 0.0), 0.0)
+    return mean + centre, mean + centre - half, mean + centre + half, telling
+
+
+def _describe_rates(sums: _Sums, centre: float) -> tuple[np.ndarray, ...]:
+    n = sums.n
+    yes = np.clip(np.rint(sums.first + n * centre), 0.0, n)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rate = yes / n
+        low, high = (betaincinv(yes + 0.5, n - yes + 0.5, edge) for edge in (0.5 - LEVEL / 2, 0.5 + LEVEL / 2))
+        rest = np.maximum(sums.n_all - n, 0.0)
+        rest_yes = np.clip(sums.n_all * centre - yes, 0.0, rest)
+        own, other = ((part + centre) / (size + 1.0) for part, size in ((yes, n), (rest_yes, rest)))
+        share = n / sums.n_all
+        bits = _entropy(np.full(n.shape, centre)) - share * _entropy(own) - (1.0 - share) * _entropy(other)
+    telling = np.where((n > 0.0) & (rest > 0.0), np.maximum(bits, 0.0), 0.0)
+    empty = np.where(n > 0.0, 0.0, np.nan)
+    # Jeffreys' interval may leave out a rate of 0 or 1; then it reaches that end.
+    return rate, np.minimum(low, rate) + empty, np.maximum(high, rate) + empty, telling
+
+
+def _entropy(rate: np.ndarray) -> np.ndarray:
+    """In bits, of a yes/no variable."""
+    entropy: np.ndarray = -(xlogy(rate, rate) + xlogy(1.0 - rate, 1.0 - rate)) / np.log(2.0)
+    return entropy
