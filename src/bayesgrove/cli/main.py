@@ -126,6 +126,34 @@ def status(run: Run) -> None:
 
 
 @app.command()
+def report(
+    run: Run,
+    output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")],
+    title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
+    force: Force = False,
+) -> None:
+    """Write one HTML file that shows a run: tree, clusters, certainty, chains."""
+    from bayesgrove.cli.watch import report as run_report
+
+    run_report(run, output, _console(), title=title, force=force)
+
+
+@app.command()
+def watch(
+    run: Run,
+    host: Annotated[str, typer.Option(help="Address to listen on; others than this machine see it if you say so.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(help="Port; 0 takes a free one.")] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page at once.")] = True,
+) -> None:
+    """Show a run in the browser, also while it runs; Ctrl+C ends the watching, not the run."""
+    from bayesgrove.cli.watch import watch as run_watch
+
+    run_watch(run, _console(), host=host, port=port, browser=browser)
+
+
+@app.command()
 def doctor() -> None:
     """Show versions, the kernel cache and the data found."""
     from bayesgrove.cli.doctor import doctor as run_doctor

@@ -15,14 +15,22 @@ from bayesgrove.inference.status import RunStatus, run_status
 
 def status(run: Path, console: Console) -> None:
     """Show the chains of a run, or that it has ended."""
-    folder = run / run_folder.CHAINS if (run / run_folder.CHAINS / NAME).is_file() else run
-    if (folder / NAME).is_file():
+    folder = chains_folder(run)
+    if folder is not None:
         show_status(run_status(folder), run, console)
     elif (run / run_folder.SUMMARY).is_file():
         summary = run_folder.read_summary(run)
         console.print(f"{summary.get('model', 'model')}: ended, {count(int(summary['n_clusters']), 'cluster')}")
     else:
         raise InvalidFileError(f"{run} holds no run of bayesgrove.", path=run)
+
+
+def chains_folder(run: Path) -> Path | None:
+    """Where the logs of a run's chains are: in a folder of its own, or `run` itself when it was made from Python."""
+    for folder in (run / run_folder.CHAINS, run):
+        if (folder / NAME).is_file():
+            return folder
+    return None
 
 
 def show_status(found: RunStatus, run: Path, console: Console) -> None:
@@ -35,13 +43,14 @@ def show_status(found: RunStatus, run: Path, console: Console) -> None:
         state = "running" if chain.is_running else state
         log_joint = "" if math.isnan(chain.log_joint) else f"{chain.log_joint:,.1f}"
         grid.add_row(str(chain.chain), state, f"{chain.sweep:,}", f"{chain.n_draws:,} of {found.n_draws:,}", log_joint)
-    console.print(f"{found.model}: {_phase(found)}", style="bold")
+    console.print(f"{found.model}: {phase(found)}", style="bold")
     console.print(grid)
     if not found.is_running and not found.is_finished and (run / run_folder.REQUEST).is_file():
         console.print(f"go on with: bayesgrove resume {run}", soft_wrap=True)
 
 
-def _phase(found: RunStatus) -> str:
+def phase(found: RunStatus) -> str:
+    """What a run is doing, in words."""
     if found.is_running:
         return "running"
     return "all draws made" if found.is_finished else "stopped before the end"

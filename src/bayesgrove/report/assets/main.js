@@ -56,14 +56,20 @@ function settingsView(host, model) {
 
 function start() {
   const data = JSON.parse(document.getElementById("data").textContent);
-  let page = showPage(data);
-  const redraw = d3.select(window);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page.state.retheme());
+  let page = data.waiting ? null : showPage(data);
+  document.querySelector("main").hidden = page === null;
+  const redraw = () => { if (page) page.state.retheme(); };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   let width = window.innerWidth;
-  redraw.on("resize.page", () => {
-    if (window.innerWidth !== width) { width = window.innerWidth; page.state.retheme(); }
+  window.addEventListener("resize", () => {
+    if (window.innerWidth !== width) { width = window.innerWidth; redraw(); }
   });
-  if (data.live) follow(data.live, (next) => { page = showPage(next, page.state.cut); });
+  if (data.live) {
+    follow(data.live, (next) => {
+      document.querySelector("main").hidden = false;
+      page = showPage(next, page ? page.state.cut : null);
+    });
+  }
   document.documentElement.dataset.ready = "yes";
 }
 

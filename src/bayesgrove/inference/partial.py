@@ -1,0 +1,89 @@
+"""A result from the draws that a run has so far, without the model that makes them."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayesgrove.core.errors import MemoryLimitError
+from bayesgrove.inference.description import Description, spread
+from bayesgrove.inference.folder import read_run
+from bayesgrove.inference.posterior import Posterior
+from bayesgrove.inference.result import Result
+from bayesgrove.inference.status import read_chains
+from bayesgrove.inference.trace import MemoryTrace
+from bayesgrove.stats.partitions import relabel
+from bayesgrove.trees import Tree
+
+MOST_LABELS = 2_000_000
+"""Labels (draws x items) that the estimate and the tree are made from: a look, not the last word."""
+FEWEST_DRAWS, MOST_DRAWS = 40, 400
+N_STARTS = 2
+Describe = Callable[[Tree, np.ndarray], Description | None]
+
+
+def partial_result(
+    run_dir: str | os.PathLike[str],
+    *,
+    leaf_labels: tuple[str, ...] | None = None,
+    feature_names: tuple[str, ...] = (),
+    describe: Describe | None = None,
+) -> Result | None:
+    """What the draws in a run's folder say so far; None while there are none.
+
+    Labels are the point estimate of some draws, evenly spread; the tree is their consensus. Scalars and diagnostics use
+    all draws of the chains that are under way.
+    """
+    folder = Path(run_dir)
+    document = read_run(folder)
+    posterior = posterior_so_far(read_chains(folder), {"model": document["model"]})
+    if posterior is None:
+        return None
+    some = _some_draws(posterior)
+    labels = some.point_estimate(n_starts=N_STARTS, random_state=0).labels
+    tree = _consensus(some, labels, leaf_labels)
+    return Result(
+        model=document["model"],
+        labels=labels,
+        tree=tree,
+        log_evidence=None,
+        likelihood="known when the run has ended",
+        feature_names=feature_names,
+        provenance=document.get("about", {}),
+        details={"draws": f"{posterior.n_draws} of {document['n_draws']} so far, {posterior.n_chains} chains"},
+        posterior=posterior,
+        diagnostics=posterior.diagnostics(),
+        description=None if describe is None else describe(tree, labels),
+    )
+
+
+def posterior_so_far(traces: list[MemoryTrace], attributes: dict[str, Any]) -> Posterior | None:
+    """The draws that all chains under way have; chains far behind the others, or waiting, are left out."""
+    longest = max((trace.n_draws for trace in traces), default=0)
+    under_way = [trace for trace in traces if trace.n_draws and 2 * trace.n_draws >= longest]
+    if not under_way:
+        return None
+    n_draws = min(trace.n_draws for trace in under_way)
+    labels = np.stack([trace.arrays(n_draws)["labels"] for trace in under_way])
+    scalars = [trace.scalars(n_draws) for trace in under_way]
+    return Posterior(
+        labels, {name: np.stack([scalar[name] for scalar in scalars]) for name in scalars[0]}, {}, attributes
+    )
+
+
+def _some_draws(posterior: Posterior) -> Posterior:
+    wanted = int(np.clip(MOST_LABELS // posterior.n_items, FEWEST_DRAWS, MOST_DRAWS))
+    return posterior.subset(draws=spread(posterior.n_draws, max(1, wanted // posterior.n_chains)))
+
+
+def _consensus(posterior: Posterior, labels: np.ndarray, leaf_labels: tuple[str, ...] | None) -> Tree:
+    """The consensus of the draws; for too many items, the clusters of the estimate below one root."""
+    try:
+        return posterior.consensus_tree(leaf_labels)
+    except MemoryLimitError:
+        labels = relabel(labels)
+        n, n_clusters = labels.size, int(labels.max()) + 1
+        parent = np.concatenate([n + labels, np.full(n_clusters, n + n_clusters), [-1]])
+        return Tree.from_parents(parent, leaf_labels=leaf_labels)
