@@ -80,6 +80,19 @@ def test_clear_clusters_are_found_whatever_the_draw():
     assert adjusted_rand(sampler.labels(build_from(start, sampler)), truth) > 0.9
 
 
+def test_rows_beyond_a_border_change_over(monkeypatch):
+    """Four blobs that overlap: a start is nearly as good as knowing the centres, the parts of the tree are not."""
+    truth = np.repeat(np.arange(4), 500)
+    centres = 3.5 * np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    values = centres[truth] + generator(5).normal(size=(truth.size, 2))
+    start, _ = guide_start(values)
+    nearest = np.argmin(((values[:, None] - centres) ** 2).sum(axis=2), axis=1)
+    oracle = adjusted_rand(nearest, truth)
+    assert adjusted_rand(start(generator(0)), truth) > oracle - 0.02
+    monkeypatch.setattr(starts, "SETTLING_PASSES", 0)
+    assert adjusted_rand(start(generator(0)), truth) < oracle - 0.08
+
+
 def build_from(start, sampler):
     return dataclasses.replace(sampler, first_labels=start).start(generator(0))
 

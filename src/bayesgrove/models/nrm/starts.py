@@ -17,6 +17,7 @@ from bayesgrove.models.nrm.state import empty_clusters, rebuild
 from bayesgrove.stats.partitions import relabel
 
 SAMPLE_ROWS, LARGER_SAMPLE, MANY_CLUSTERS = 500, 1_000, 40
+SETTLING_PASSES = 2
 MOST_PARTS = 600
 """Parts of a guide tree that are merged greedily, which costs their square."""
 
@@ -34,6 +35,29 @@ def nearest_clusters(scorer, values, clusters, log_kappa, labels):
             if out[0, k] > out[0, best]:
                 best = k
         labels[i] = best
+
+
+def nearest_of(
+    prior: Any, members: np.ndarray, labels: np.ndarray, values: np.ndarray, log_kappa: np.ndarray
+) -> np.ndarray:
+    """For each row of `values` the cluster of largest predictive weight, among those that `members` form."""
+    scorer = choose_scorer(prior, values.shape[0], complete=not bool(np.isnan(values).any()))
+    clusters = empty_clusters(scorer, labels, int(labels.max()) + 1)
+    rebuild(scorer, members, clusters)
+    nearest = np.empty(values.shape[0], np.int64)
+    nearest_clusters(scorer, values, clusters, log_kappa, nearest)
+    return nearest
+
+
+def settled(prior: Any, values: np.ndarray, labels: np.ndarray, log_kappa: np.ndarray) -> np.ndarray:
+    """Labels after every row has gone, some times, to the cluster of largest predictive weight.
+
+    The parts of a tree have straight borders; where clusters overlap, rows beyond them are many (an ARI of .87 became
+    .967 on 10,000 rows) and a chain would need dozens of sweeps to bring them home.
+    """
+    for _ in range(SETTLING_PASSES):
+        labels = relabel(nearest_of(prior, values, labels, values, log_kappa))
+    return labels
 
 
 @dataclass(frozen=True)
@@ -61,12 +85,8 @@ class SampleStart:
             sample, found = self._cluster_sample(rng, LARGER_SAMPLE, log_kappa)
         if sample.size == n:
             return found[np.argsort(sample)]
-        complete = not bool(np.isnan(self.values).any())
-        scorer = choose_scorer(self.prior, n, complete=complete)
-        clusters = empty_clusters(scorer, found, int(found.max()) + 1)
-        rebuild(scorer, np.ascontiguousarray(self.values[sample]), clusters)
-        labels = np.empty(n, np.int64)
-        nearest_clusters(scorer, self.values, clusters, log_kappa, labels)
+        sampled = np.ascontiguousarray(self.values[sample])
+        labels = nearest_of(self.prior, sampled, found, self.values, log_kappa)
         labels[sample] = found
         return relabel(labels)
 
@@ -108,7 +128,8 @@ class GuideStart:
 
     Each node of the guide is one cluster with its merge probability 1 / (1 + d), unless a node above it is: a draw from
     the posterior over partitions consistent with the tree. No tree cuts all clusters right, so parts that are better
-    together are merged. All rows are used, which makes it as quick as it is good; each chain draws its own.
+    together are merged, and rows on the wrong side of a border change over. All rows are used, which makes it as quick
+    as it is good; each chain draws its own.
 
     Parameters
     ----------
@@ -138,7 +159,7 @@ class GuideStart:
         cluster_rows(self.prior, self.values, parts, rows)
         merged = greedy_merges(self.prior, log_kappa, rows, np.bincount(parts), stop=True).labels
         labels = np.empty(n, np.int64)
-        labels[self.guide.order] = merged[parts]
+        labels[self.guide.order] = settled(self.prior, self.values, merged[parts], log_kappa)
         return relabel(labels)
 
     def _draw_parts(self, rng: np.random.Generator) -> np.ndarray:
