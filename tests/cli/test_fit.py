@@ -8,7 +8,7 @@ import pytest
 from bayesgrove.cli.main import main
 
 pytestmark = pytest.mark.unit
-FILES = {"labels.csv", "model.bg", "summary.json", "tree.newick", "tree.png"}
+FILES = {"labels.csv", "model.bg", "report.html", "summary.json", "tree.newick", "tree.png"}
 
 
 def contents(folder):
