@@ -168,8 +168,10 @@ function selectionControl(state) {
   const box = el("div", { class: "selected" }, words, clear);
   clear.addEventListener("click", () => state.clearSelection());
   state.on("select", () => {
-    box.hidden = state.selection === null;
-    words.textContent = state.selection === null ? "" : state.selection.words;
+    // The bar keeps its height: else the page would move under the pointer that selects.
+    box.classList.toggle("none", state.selection === null);
+    clear.disabled = state.selection === null;
+    words.textContent = state.selection === null ? "nothing selected" : state.selection.words;
   });
   return box;
 }

@@ -127,11 +127,11 @@ function moveTo(view, k, y, duration = 300) {
   else canvas.transition().duration(duration).call(view.zoomer.transform, goal);
 }
 
-/** Bring places `low` to `high` into sight with at least `least` pixels for each. */
-function lookAt(view, low, high, least = 0) {
-  const room = view.bottom - AXIS_ROOM;
+/** Bring places `low` to `high` into sight: all of them, and no larger than needed to read names. */
+function lookAt(view, low, high) {
+  const fit = 0.9 * (view.bottom - AXIS_ROOM) / ((high - low) * view.unit);
   const most = view.zoomer.scaleExtent()[1];
-  const k = Math.max(1, Math.min(most, Math.max(least / view.unit, 0.9 * room / ((high - low) * view.unit))));
+  const k = Math.max(1, Math.min(most, fit, Math.max(16 / view.unit, view.zoom.k)));
   moveTo(view, k, (AXIS_ROOM + view.bottom) / 2 - k * (AXIS_ROOM + (low + high) / 2 * view.unit));
 }
 
@@ -212,7 +212,7 @@ function reveal(view, k) {
   const { low, high } = view.layout;
   const isInSight = yOf(view, low[k]) >= AXIS_ROOM - 1 && yOf(view, high[k]) <= view.bottom + 1;
   const isReadable = tree.size[k] > 1 ? yOf(view, high[k]) - yOf(view, low[k]) > 8 : view.zoom.k * view.unit >= NAME_ROOM;
-  if (!isInSight || !isReadable) lookAt(view, low[k], high[k], tree.size[k] > 1 ? 0 : 16);
+  if (!isInSight || !isReadable) lookAt(view, low[k], high[k]);
 }
 
 /** Select as the reader's own act: the view stays as it is. A second time takes the selection back. */
@@ -255,7 +255,7 @@ function listenToPointer(view) {
     const k = nodeUnder(view, event);
     if (k < 0) return;
     event.preventDefault();
-    if (view.tree.isEnd[k]) lookAt(view, view.layout.low[k], view.layout.high[k], 24);
+    if (view.tree.isEnd[k]) lookAt(view, view.layout.low[k], view.layout.high[k]);
     else toggleFold(view, k);
   });
   canvas.on("pointermove", (event) => {
@@ -322,7 +322,7 @@ function goTo(view, k) {
   const top = yOf(view, low[k]);
   const bottom = yOf(view, high[k]);
   const isInSight = bottom > AXIS_ROOM + 4 && top < view.bottom - 4;
-  if (!isInSight || bottom - top < 3) lookAt(view, low[k], high[k], bottom - top < 3 ? 6 : view.zoom.k * view.unit);
+  if (!isInSight || bottom - top < 3) lookAt(view, low[k], high[k]);
   say(nodeWords(view.model, view.state, k).join(". "));
 }
 

@@ -22,10 +22,11 @@ function drawTree(view) {
   context.beginPath();
   context.rect(0, AXIS_ROOM, width, view.bottom - AXIS_ROOM + 1);
   context.clip();
-  drawRegion(view);
+  if (view.mode === "dendrogram") drawRegion(view);
   const pen = makePen(view);
   walkShown(view, pen);
   pen.paint();
+  if (view.mode === "icicle") drawRegion(view);  // blocks would cover it
   drawTags(view, pen.tags);
   drawCutLine(view);
   drawGutter(view);
@@ -63,14 +64,18 @@ function emphasisOf(view, k, isSmall) {
   return inside === whole || (isSmall && inside > 0) ? 2 : 1;
 }
 
-const DIM = [1, 0.28, 1];
+function colourOf(view, k) {
+  const label = view.state.clusterOf[k];
+  return label < 0 ? view.inks.mixed : view.state.clusters[label].colour;
+}
+
+const DIM = [1, 0.35, 1];
 
 /** What a mode draws for a node; rectangles are gathered by colour, since changing colours is what costs time. */
 function makePen(view) {
   const sheets = new Map();
   const sheetOf = (k, isSmall) => {
-    const label = view.state.clusterOf[k];
-    const colour = label < 0 ? view.inks.mixed : view.state.clusters[label].colour;
+    const colour = colourOf(view, k);
     const emphasis = emphasisOf(view, k, isSmall);
     const key = colour + emphasis;
     if (!sheets.has(key)) sheets.set(key, { colour, emphasis, boxes: [], triangles: [] });
@@ -84,7 +89,8 @@ function paintSheets(view, sheets) {
   const context = view.context;
   for (const sheet of Array.from(sheets.values()).sort((a, b) => a.emphasis - b.emphasis)) {
     context.fillStyle = context.strokeStyle = sheet.colour;
-    context.globalAlpha = DIM[sheet.emphasis];
+    // Blocks above the cut are large: as dark as lines they would outshine the clusters.
+    context.globalAlpha = DIM[sheet.emphasis] * (view.mode === "icicle" && sheet.colour === view.inks.mixed ? 0.4 : 1);
     const boxes = sheet.boxes;
     for (let i = 0; i < boxes.length; i += 4) context.fillRect(boxes[i], boxes[i + 1], boxes[i + 2], boxes[i + 3]);
     for (const [x, y, right, top, bottom] of sheet.triangles) {
@@ -113,6 +119,13 @@ function makeLedger(length) {
     from[at] = a; to[at] = b; sheet[at] = owner;
     return true;
   };
+}
+
+/** Fill all pixel rows that a branch of less than a pixel touches, so that many of them leave no gaps. */
+function fillRows(sheet, from, to, top, bottom, isNewRow) {
+  for (let row = Math.floor(top); row < bottom; row++) {
+    if (isNewRow(row, from, to, sheet)) sheet.boxes.push(from, row, Math.max(1, to - from), 1);
+  }
 }
 
 /** Dendrogram: brackets and stems. */
@@ -151,7 +164,7 @@ function linePen(view, sheetOf, tags) {
       const pad = Math.min(3, (bottom - top) / 5);
       if (tree.size[k] > 1 && bottom - top > 2) sheet.triangles.push([x, (top + bottom) / 2, view.right, top + pad, bottom - pad]);
     },
-    crumb(k, from, top, bottom) { stem(sheetOf(k, true), from, view.right, (top + bottom) / 2); },
+    crumb: (k, from, top, bottom) => fillRows(sheetOf(k, true), from, view.right, top, bottom, isNewRow),
   };
 }
 
@@ -160,17 +173,12 @@ function blockPen(view, sheetOf, tags) {
   const { tree, levels } = view;
   const isNewRow = makeLedger(Math.ceil(view.height));
   const block = (sheet, from, to, top, bottom) => {
-    const gap = bottom - top > 4 ? 1 : 0;
-    const a = Math.max(AXIS_ROOM - 2, top);
-    const b = Math.min(view.bottom + 2, bottom);
-    if (to - from < 0.3) return;
-    sheet.boxes.push(from, a, Math.max(0.6, to - from - (to - from > 3 ? 1 : 0)), Math.max(0.6, b - a - gap));
+    const a = Math.max(AXIS_ROOM - 2, Math.round(top));
+    const b = Math.min(view.bottom + 2, Math.round(bottom));
+    const [left, right] = [Math.round(from), Math.round(to)];
+    if (right > left && b > a) sheet.boxes.push(left, a, right - left - (right - left > 3 ? 1 : 0), b - a - (b - a > 3 ? 1 : 0));
   };
-  const crumb = (k, from, top, bottom) => {
-    const sheet = sheetOf(k, true);
-    const row = Math.round((top + bottom) / 2 - 0.5);
-    if (isNewRow(row, from, view.right, sheet)) sheet.boxes.push(from, row, view.right - from, 1);
-  };
+  const crumb = (k, from, top, bottom) => fillRows(sheetOf(k, true), Math.round(from), view.right, top, bottom, isNewRow);
   return {
     crumb,
     branch(k, from, top, bottom) {
@@ -187,31 +195,35 @@ function blockPen(view, sheetOf, tags) {
   };
 }
 
-/** Probabilities on the branches that have room for them. */
+/** Probabilities on the branches that have room for them; that a branch is surely several clusters, its place says. */
 function drawTags(view, tags) {
   const { context, tree, inks } = view;
   if (!tree.logOdds) return;
   context.font = view.smallFont;
   context.textAlign = "left";
+  context.lineWidth = 3;
+  context.lineJoin = "round";
   for (const [k, x, y, room] of tags) {
-    const text = chance(probability(tree.logOdds[k]));
-    if (text === "–" || context.measureText(text).width > room) continue;
-    context.lineWidth = 3;
-    context.lineJoin = "round";
-    context.strokeStyle = view.mode === "icicle" ? "#ffffff" : inks.paper;
-    context.globalAlpha = emphasisOf(view, k, false) === 1 ? 0.35 : view.mode === "icicle" ? 0.85 : 1;
-    context.strokeText(text, x, y);
-    context.fillStyle = view.mode === "icicle" ? "#14171b" : inks.soft;
+    const text = nodeChance(tree, k);
+    if (text === "–" || text === "<.01" || context.measureText(text).width > room) continue;
+    context.globalAlpha = emphasisOf(view, k, false) === 1 ? 0.35 : 1;
+    context.strokeStyle = inks.paper;
+    context.fillStyle = view.mode === "icicle" && view.state.clusterOf[k] >= 0 ? inkOn(colourOf(view, k)) : inks.soft;
+    if (view.mode !== "icicle") context.strokeText(text, x, y);
     context.fillText(text, x, y);
   }
   context.globalAlpha = 1;
   context.font = view.font;
 }
 
+/** Black or white, whichever reads better on a colour. */
+function inkOn(colour) {
+  return d3.lab(colour).l > 52 ? "#101214" : "#ffffff";
+}
+
 /** Marks of the height axis, and the line of probability one half. */
 function drawGrid(view) {
   const { context, inks } = view;
-  context.font = view.smallFont;
   context.textAlign = "center";
   const taken = [];
   for (const { level, text } of view.ticks) {
@@ -229,7 +241,6 @@ function drawGrid(view) {
     if (!isHalf) { context.globalAlpha = 0.45; strokeColumn(context, x, AXIS_ROOM, view.bottom); context.globalAlpha = 1; }
   }
   context.setLineDash([]);
-  context.font = view.font;
 }
 
 function strokeColumn(context, x, top, bottom) {
@@ -251,6 +262,12 @@ function drawCutLine(view) {
   context.globalAlpha = 0.85;
   strokeColumn(context, x - 0.5, AXIS_ROOM, view.bottom);
   context.globalAlpha = 1;
+  context.fillStyle = inks.accent;
+  context.beginPath();
+  context.moveTo(x - 6, AXIS_ROOM);
+  context.lineTo(x + 6, AXIS_ROOM);
+  context.lineTo(x, AXIS_ROOM + 8);
+  context.fill();
 }
 
 /** The branch under the pointer, softly. */
@@ -260,7 +277,7 @@ function drawRegion(view) {
   const top = yOf(view, layout.low[hover]);
   const room = Math.max(3, yOf(view, layout.high[hover]) - top);
   const from = hover === view.tree.root ? view.left - 14 : xOf(view, levels[view.tree.parent[hover]]);
-  context.fillStyle = view.inks.accent;
+  context.fillStyle = view.mode === "icicle" ? view.inks.ink : view.inks.accent;
   context.globalAlpha = 0.13;
   context.fillRect(from, top, view.width - from, room);
   context.globalAlpha = 1;

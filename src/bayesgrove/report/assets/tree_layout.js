@@ -142,11 +142,17 @@ function neighbourOf(tree, layout, levels, k, way) {
   return branchAt(tree, layout, levels, place, levels[k]);
 }
 
+/** Probability that a node is one cluster; finite odds are never certain, however large. */
+function nodeChance(tree, k) {
+  const odds = tree.logOdds[k];
+  return chance(probability(Number.isFinite(odds) ? Math.max(-30, Math.min(30, odds)) : odds));
+}
+
 /** What a node is, in words: a line each for its name or size, its probability, its cluster, its features. */
 function nodeWords(model, state, k) {
   const tree = model.tree;
   const lines = [tree.item[k] >= 0 ? itemName(model, tree.item[k], 120) : `Branch of ${count(tree.size[k], "row")}`];
-  if (tree.size[k] > 1 && tree.logOdds) lines.push(`One cluster with probability ${chance(probability(tree.logOdds[k]))}`);
+  if (tree.size[k] > 1 && tree.logOdds) lines.push(`One cluster with probability ${nodeChance(tree, k)}`);
   const label = state.clusterOf[k];
   if (label >= 0) {
     const cluster = state.clusters[label];
