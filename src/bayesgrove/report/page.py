@@ -18,6 +18,7 @@ SCRIPTS = (
     "numbers.js",
     "state.js",
     "tree.js",
+    "cells.js",
     "pairs.js",
     "rows.js",
     "clusters.js",
