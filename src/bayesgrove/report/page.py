@@ -19,6 +19,7 @@ SCRIPTS = (
     "state.js",
     "tree.js",
     "cells.js",
+    "figures.js",
     "pairs.js",
     "rows.js",
     "clusters.js",

@@ -7,11 +7,11 @@ const PAIR_NAME = 22;  // letters of a name beside the map
 function pairsView(host, model, state) {
   const pairs = readPairs(model);
   const words = pairs.isSampled ? "share of draws" : "probability under the partitions this tree allows";
-  host.append(el("p", { class: "note", text: pairsNote(model, pairs, words) }));
-  const repaintLegend = scaleLegend(host, { low: "0", high: "1", words, scale: shade });
-  const tools = pairsTools(host, model, state, pairs, () => { pairs.image = null; refresh(); });
+  const about = el("div", { class: "pairs-about" }, el("p", { class: "note", text: pairsNote(model, pairs) }));
+  const repaintLegend = scaleLegend(about, { low: "0", high: "1", words, scale: shade });
+  const tools = pairsTools(about, model, state, pairs, () => { pairs.image = null; refresh(); });
   const frame = el("div", { class: "cell-map pairs-map" });
-  host.append(frame);
+  host.append(el("div", { class: "map-and-words" }, about, frame));
   const map = cellMap(frame, pairsSpec(frame, model, state, pairs));
   const refresh = () => { tools(); map.draw(); };
   state.on("cut", refresh);
@@ -36,12 +36,14 @@ function pairCode(pairs, a, b) {
   return pairs.values[(high * (high + 1)) / 2 + low];
 }
 
-function pairsNote(model, pairs, words) {
+function pairsNote(model, pairs) {
   const most = pairs.items.length < model.n
     ? ` ${pairs.items.length.toLocaleString("en")} of ${count(model.n, "row")} are shown, evenly spread over the tree.` : "";
-  return `Every cell is a pair of rows, coloured by the ${words} in which both are in one cluster. A block along the diagonal `
-    + `with clear edges is a sure cluster; a blurred edge is a doubtful one. Drag over cells, or click a strip of cluster colours, to select rows; `
-    + `with the keyboard, arrows move, Shift and arrows stretch, Enter selects.${most}`;
+  const meaning = pairs.isSampled ? "share of draws in which both are in one cluster"
+    : "probability, under the partitions this tree allows, that both are in one cluster";
+  return `Every cell is a pair of rows, coloured by the ${meaning}. A block along the diagonal with clear edges is a sure `
+    + "cluster; a blurred edge is a doubtful one. Drag over cells, or click a strip of cluster colours, to select rows. With the "
+    + `keyboard, arrows move, Shift and arrows stretch, Enter selects.${most}`;
 }
 
 /** Buttons to zoom and to clear, and what is selected; gives a function that brings them up to date. */
@@ -87,11 +89,14 @@ function pairsSpec(frame, model, state, pairs) {
 function pairsLayout(frame, model, pairs) {
   const n = pairs.shown.length;
   const edge = STRIP + STRIP_GAP + 6;
-  const room = Math.max(120, frame.clientWidth);
-  const side = Math.min(room - edge - 2, WIDEST_PAIRS, n * LARGEST_PAIR_CELL);
+  const room = Math.max(120, frame.clientWidth - 4) - edge;
+  const sideWithin = (width) => Math.min(width, WIDEST_PAIRS, n * LARGEST_PAIR_CELL);
+  // Names take some of the room, but only where letters fit into the rows that remain.
+  const isFew = sideWithin(room) / n >= 11;
+  const names = isFew ? longestName(pairs.shownItems().map((item) => itemName(model, item, PAIR_NAME))) + 10 : 0;
+  const hasNames = isFew && sideWithin(room - names) / n >= 11;
+  const side = sideWithin(hasNames ? room - names : room - 2);
   const cell = side / n;
-  const names = cell >= 11 ? longestName(pairs.shownItems().map((item) => itemName(model, item, PAIR_NAME))) + 12 : 0;
-  const hasNames = names > 0 && edge + side + names <= room;
   return {
     rows: n, columns: n, left: edge, top: edge, cellWidth: cell, cellHeight: cell,
     width: edge + side + (hasNames ? names : 2), height: edge + side + 2, hasNames,

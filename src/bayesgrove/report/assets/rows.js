@@ -132,7 +132,7 @@ function chooseRows(model, state, items) {
 // Plane
 
 const PLANE_SHAPES = [d3.symbolCircle, d3.symbolSquare, d3.symbolTriangle, d3.symbolDiamond, d3.symbolCross, d3.symbolStar, d3.symbolWye];
-const PLANE_MARGIN = { left: 46, right: 10, top: 10, bottom: 42 };
+const PLANE_MARGIN = { left: 56, right: 10, top: 10, bottom: 42 };
 const MOST_LEGEND = 16;
 
 /** Seven shapes and eight colours: clusters of one colour differ in shape. */
