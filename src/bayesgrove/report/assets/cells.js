@@ -1,7 +1,7 @@
 // Maps of cells on a canvas: what the similarity, the rows and a model's own heat maps have in common.
 
-const STRIP = 14;  // width of a strip of cluster colours
-const STRIP_GAP = 3;
+const CELL_STRIP = 14;  // width of a strip of cluster colours
+const CELL_STRIP_GAP = 3;
 const CLICK_SLACK = 4;  // a pointer that moves less than this clicks, one that moves more drags
 const ARROWS = {
   ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
@@ -81,7 +81,7 @@ function paintStrip(context, layout, state, items, side) {
   const isLeft = side === "left";
   const cell = isLeft ? layout.cellHeight : layout.cellWidth;
   const origin = isLeft ? layout.top : layout.left;
-  const away = (isLeft ? layout.left : layout.top) - STRIP - STRIP_GAP;
+  const away = (isLeft ? layout.left : layout.top) - CELL_STRIP - CELL_STRIP_GAP;
   const bar = (run, from, thickness) => {
     const start = origin + run.start * cell;
     const length = (run.stop - run.start) * cell;
@@ -92,7 +92,7 @@ function paintStrip(context, layout, state, items, side) {
   };
   for (const run of runsOf(items.length, (i) => state.itemLabel[items[i]])) {
     context.fillStyle = itemColour(state, items[run.start]);
-    bar(run, away, STRIP);
+    bar(run, away, CELL_STRIP);
   }
   context.fillStyle = ink("ink");
   for (const run of selectedRuns(state, items)) if (run.value) bar(run, away - 5, 3);

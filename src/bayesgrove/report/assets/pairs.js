@@ -88,7 +88,7 @@ function pairsSpec(frame, model, state, pairs) {
 
 function pairsLayout(frame, model, pairs) {
   const n = pairs.shown.length;
-  const edge = STRIP + STRIP_GAP + 6;
+  const edge = CELL_STRIP + CELL_STRIP_GAP + 6;
   const room = Math.max(120, frame.clientWidth - 4) - edge;
   const sideWithin = (width) => Math.min(width, WIDEST_PAIRS, n * LARGEST_PAIR_CELL);
   // Names take some of the room, but only where letters fit into the rows that remain.

@@ -74,7 +74,7 @@ function tableNote(model, table) {
 
 function tableLayout(frame, model, table) {
   const m = Math.max(1, table.columns.length);
-  const left = STRIP + STRIP_GAP + 6;
+  const left = CELL_STRIP + CELL_STRIP_GAP + 6;
   const cellHeight = Math.min(22, Math.max(TALLEST_TABLE / table.n, table.n <= 60 ? 12 : 0));
   const names = cellHeight >= 11 ? longestName(Array.from(table.items, (item) => itemName(model, item, ROW_NAME))) + 10 : 0;
   const longest = longestName(table.shortNames);
@@ -199,7 +199,6 @@ function drawPlane(view) {
   view.scales = scales;
   view.px = view.plane.x.map((value) => scales.x(value));
   view.py = view.plane.y.map((value) => scales.y(value));
-  view.canvas.dataset.points = JSON.stringify([view.plane.n, width, height]);
   paintPlaneAxes(context, view.plane.share, scales, width, height);
   paintPoints(context, view);
   if (view.lasso) paintLasso(context, view.lasso);
@@ -220,7 +219,8 @@ function paintPlaneAxes(context, share, { x, y }, width, height) {
   context.font = `12px ${getComputedStyle(document.body).fontFamily}`;
   context.fillStyle = ink("ink");
   context.textAlign = "center";
-  const title = (k) => `principal component ${k + 1} (${Math.round(100 * share[k])} % of the variance)`;
+  const name = height < 330 ? "component" : "principal component";
+  const title = (k) => `${name} ${k + 1} (${Math.round(100 * share[k])} % of ${height < 330 ? "" : "the "}variance)`;
   context.fillText(title(0), (m.left + width - m.right) / 2, height - 10);
   context.save();
   context.translate(10, (m.top + height - m.bottom) / 2);
@@ -235,6 +235,7 @@ function paintPoints(context, view) {
   const chosen = state.selection ? state.selection.items : null;
   const isAny = chosen !== null && plane.items.some((item) => chosen.has(item));
   const area = plane.n > 400 ? 34 : 56;
+  const colours = { ink: ink("ink"), rim: isDark() ? ink("soft") : ink("halo") };  // dark colours need a lighter rim on dark paper
   const paths = PLANE_SHAPES.map((shape) => new Path2D(d3.symbol(shape, area)()));
   const draw = (i, isChosen) => {
     const label = state.itemLabel[plane.items[i]];
@@ -245,7 +246,7 @@ function paintPoints(context, view) {
     const path = paths[Math.max(0, label) % paths.length];
     context.fill(path);
     context.lineWidth = isAny && isChosen ? 1.6 : 0.8;
-    context.strokeStyle = isAny && isChosen ? ink("ink") : ink("halo");
+    context.strokeStyle = isAny && isChosen ? colours.ink : colours.rim;
     context.stroke(path);
     context.restore();
   };
