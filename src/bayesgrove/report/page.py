@@ -21,6 +21,8 @@ SCRIPTS = (
     "tree_layout.js",
     "tree_draw.js",
     "tree.js",
+    "cells.js",
+    "figures.js",
     "pairs.js",
     "rows.js",
     "clusters.js",
