@@ -77,6 +77,7 @@ function showCut(model, state, slider, words, fitted) {
   const at = cut === null ? "as fitted" : `p = ${cutWords(cut)}`;
   words.replaceChildren(el("span", { class: "at", text: at }), " ", el("strong", { text: clusters }));
   words.dataset.cut = state.cut === null ? "fitted" : String(state.cut);
+  words.dataset.step = slider.value;
   slider.setAttribute("aria-valuetext", `${cut === null ? "as fitted" : `probability ${cutWords(cut)}`}, ${clusters}`);
   fitted.setAttribute("aria-pressed", String(state.cut === null));
 }

@@ -134,14 +134,15 @@ function branchAt(tree, layout, levels, place, level) {
   return k;
 }
 
-/** Child on one side, parent, or neighbour of a node as keys ask for it; the node itself where there is none. */
+/** Parent, first child or neighbour of a node as keys ask for it; the node itself where there is none. */
 function neighbourOf(tree, layout, levels, k, way) {
   if (way === "parent") return k === tree.root ? k : tree.parent[k];
   if (way === "child") return isShownEnd(tree, layout, k) ? k : tree.child[tree.childStart[k]];
-  const isNext = way === "next";
-  const place = isNext ? layout.high[k] + 1e-6 : layout.low[k] - 1e-6;
+  const place = way === "next" ? layout.high[k] + 1e-6 : layout.low[k] - 1e-6;
   if (place < 0 || place > layout.total) return k;
-  return branchAt(tree, layout, levels, place, levels[k]);
+  let sibling = endAt(layout, place);
+  while (sibling !== tree.root && tree.parent[sibling] !== tree.parent[k]) sibling = tree.parent[sibling];
+  return sibling !== tree.root ? sibling : branchAt(tree, layout, levels, place, levels[k]);
 }
 
 /** Probability that a node is one cluster; finite odds are never certain, however large. */
