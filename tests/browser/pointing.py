@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+
 def layout_of(page: Any, canvas: str) -> dict[str, float]:
     """Rows, columns and places of the cells of a map, in pixels from the canvas's corner."""
     layout: dict[str, float] = json.loads(page.locator(canvas).get_attribute("data-cells"))
