@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from browser.pointing import go_narrow_and_dark, overflows, tip_lines
-from browser.results import planted_labels, planted_posterior, planted_result
 
 from bayesgrove.inference.diagnostics import MAX_R_HAT, MIN_ESS_PER_CHAIN
 from bayesgrove.inference.overview import count_law, rank_counts
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.report.words import chance, short
+from browser.pointing import go_narrow_and_dark, overflows, plain, tip_lines
+from browser.results import planted_labels, planted_posterior, planted_result
 
 pytestmark = pytest.mark.browser
 
@@ -23,8 +23,8 @@ def table_rows(page):
     )
 
 
-def plain(text):
-    return text.replace("−", "-").replace(",", "")
+def digits(text):
+    return plain(text).replace(",", "")
 
 
 @pytest.mark.parametrize(("given", "kind", "word"), [(GOOD, "good", "✓"), (BAD, "bad", "✗")])
@@ -50,9 +50,9 @@ def test_the_table_has_pythons_numbers(open_page):
     assert len(shown) == len(table)
     for cells, row in zip(shown, table, strict=True):
         assert cells[0][1:].strip() == row["name"]
-        assert plain(cells[1]) == plain(short(row["mean"]))
+        assert digits(cells[1]) == digits(short(row["mean"]))
         assert cells[3] == f"{row['r_hat']:.3f}"
-        assert [plain(cell) for cell in cells[4:6]] == [f"{row[name]:.0f}" for name in ("ess_bulk", "ess_tail")]
+        assert [digits(cell) for cell in cells[4:6]] == [f"{row[name]:.0f}" for name in ("ess_bulk", "ess_tail")]
 
 
 def test_rows_that_break_a_rule_are_marked_with_a_sign_and_a_remark(open_page):
@@ -108,7 +108,9 @@ def test_traces_show_every_chain_of_the_chosen_scalar(open_page):
     lines = tip_lines(page)
     draw = int(lines[0].split()[1])
     expected = result.posterior.scalars["log_joint"][:, draw]
-    assert [plain(line) for line in lines[1:]] == [f"chain {k + 1}: {plain(short(x))}" for k, x in enumerate(expected)]
+    assert [digits(line) for line in lines[1:]] == [
+        f"chain {k + 1}: {digits(short(x))}" for k, x in enumerate(expected)
+    ]
     before = page.locator(".trace-figure path.series").first.get_attribute("d")
     box.select_option(label="concentration")
     assert page.locator(".trace-figure path.series").first.get_attribute("d") != before
