@@ -84,6 +84,21 @@ def test_strips_wear_the_colours_of_clusters(open_page, canvas):
         assert above == beside
 
 
+@pytest.mark.parametrize("canvas", [PAIRS, TABLE])
+def test_strips_follow_the_cut(open_page, canvas):
+    result = planted_result()
+    page = open_page(result)
+    page.locator("#cut").focus()
+    for key, n_clusters in (("Home", 1), ("End", 28)):
+        page.keyboard.press(key)
+        page.wait_for_function(
+            "n => document.querySelectorAll('#rows .plane-legend button').length >= Math.min(n, 16)", arg=n_clusters
+        )
+        beside = [pixel(page, canvas, *cell_centre(page, canvas, row, -1)) for row in range(28)]
+        ranks = np.arange(28) % n_clusters
+        assert beside == [PALETTE[rank % len(PALETTE)].upper() for rank in ranks]
+
+
 def test_cells_are_shaded_by_their_probability(open_page):
     result = planted_result()
     page = open_page(result)
