@@ -109,7 +109,7 @@ function selectedRuns(state, items) {
 function paintVeil(context, layout, state, items, isSquare) {
   context.save();
   context.fillStyle = ink("paper");
-  context.globalAlpha = isSquare ? 0.5 : 0.68;
+  context.globalAlpha = isSquare ? 0.42 : 0.65;
   for (const run of selectedRuns(state, items)) {
     if (run.value) continue;
     const [start, length] = [run.start, run.stop - run.start];
