@@ -6,16 +6,14 @@ import numpy as np
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.plot.words import LETTER, SMALLEST_FONT, font_of, room, shortened, wrapped
 from bayesgrove.trees import Layout, Tree
 
 HEIGHT_LABEL = "merge height: running maximum of \N{MINUS SIGN}log odds"
 SCALES = ("auto", "asinh", "linear")
 ORIENTATIONS = ("auto", "vertical", "horizontal")
-MAX_NAME = 28
 LONG_NAME = 10
-LARGEST_FONT, SMALLEST_FONT = 9.0, 5.0
-LETTER = 0.58
-"""Width of an average letter in units of the font size."""
+LARGEST_NAME = 9.0
 
 
 class HeightAxis(NamedTuple):
@@ -78,7 +76,9 @@ def dress_height_axis(ax: Any, axis: HeightAxis, is_vertical: bool) -> None:
     if axis.is_asinh:
         set_scale("asinh", linear_width=1.0)
     set_limits((axis.base, axis.top) if is_vertical else (axis.top, axis.base))
-    set_name(name)
+    font, side = font_of(ax), room(ax)[1 if is_vertical else 0]
+    set_name(wrapped(name, side, font), fontsize=font)
+    ax.tick_params(axis="y" if is_vertical else "x", labelsize=font - 1.0)
     _place_ticks(ax.yaxis if is_vertical else ax.xaxis, axis)
     if axis.is_odds and axis.base < 0.0 < axis.top:
         draw(0.0, **line)
@@ -124,13 +124,8 @@ def end_names(tree: Tree, layout: Layout, leaf_labels: Any = None) -> list[str]:
             names.append(f"({int(tree.size[node]):,})")
         else:
             item = int(tree.item[node])
-            names.append(_shortened(tree.label(item) if leaf_labels is None else str(leaf_labels[item])))
+            names.append(shortened(tree.label(item) if leaf_labels is None else leaf_labels[item]))
     return names
-
-
-def _shortened(name: str) -> str:
-    name = name.replace("$", r"\$")  # matplotlib would read mathematics
-    return name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…"
 
 
 def choose_vertical(orientation: str, names: list[str]) -> bool:
@@ -144,25 +139,19 @@ def choose_vertical(orientation: str, names: list[str]) -> bool:
 
 def name_ends(ax: Any, places: np.ndarray, names: list[str], is_vertical: bool) -> None:
     """Tick labels turned, shrunk or left out so that they stay readable."""
-    room = _room_per_place(ax, is_vertical, len(names))
-    font = min(LARGEST_FONT, 0.92 * room)
+    each = room(ax)[0 if is_vertical else 1] / max(len(names), 1)
+    largest = min(LARGEST_NAME, font_of(ax))
+    font = min(largest, 0.92 * each)
     if font < SMALLEST_FONT:
         places, names = places[:0], []
     if is_vertical:
-        is_wide = max(map(len, names), default=0) * LETTER * LARGEST_FONT > 0.9 * room
+        is_wide = max(map(len, names), default=0) * LETTER * largest > 0.9 * each
         rotation = 90 if is_wide else 0
-        ax.set_xticks(places, names, rotation=rotation, fontsize=font if is_wide else LARGEST_FONT)
+        ax.set_xticks(places, names, rotation=rotation, fontsize=font if is_wide else largest)
     else:
         ax.set_yticks(places, names, fontsize=font)
         ax.yaxis.tick_right()
     ax.tick_params(axis="x" if is_vertical else "y", length=0)
-
-
-def _room_per_place(ax: Any, is_vertical: bool, n_places: int) -> float:
-    """Points available to each name."""
-    box = ax.get_window_extent()
-    pixels = box.width if is_vertical else box.height
-    return float(pixels * 72.0 / ax.figure.dpi / max(n_places, 1))
 
 
 def caption(tree: Tree, layout: Layout) -> str:

@@ -6,7 +6,6 @@ import numpy as np
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.plot.axes import (
-    LETTER,
     HeightAxis,
     caption,
     choose_vertical,
@@ -18,6 +17,8 @@ from bayesgrove.plot.axes import (
     new_axes,
 )
 from bayesgrove.plot.colours import cluster_labels, node_clusters, node_colours
+from bayesgrove.plot.subjects import tree_and_labels
+from bayesgrove.plot.words import LETTER, font_of, room, set_title, wrapped
 from bayesgrove.trees import Layout, Tree, lay_out
 from bayesgrove.trees.layout import format_probability
 
@@ -30,7 +31,7 @@ FEW_ENDS = 15
 
 
 def dendrogram(
-    tree: Tree,
+    subject: Any,
     ax: Any = None,
     *,
     labels: Any = None,
@@ -45,12 +46,12 @@ def dendrogram(
 
     Parameters
     ----------
-    tree : Tree
+    subject : Result, fitted estimator or Tree
     ax : matplotlib axes, optional
         A new figure when missing.
     labels : array of shape (n_leaves,), optional
-        Clusters to colour; by default the cut at probability 1/2 where the tree has log merge odds.
-        Branches above the cut are grey.
+        Clusters to colour; by default the labels of the fit, and of a bare tree the cut at probability 1/2 where it
+        has log merge odds. Branches above the cut are grey.
     leaf_labels : sequence of str, optional
         Names per item in place of the tree's own.
     max_leaves : int
@@ -69,6 +70,7 @@ def dendrogram(
     Log odds are not monotone along a branch; the height drawn is the running maximum of -log odds from the
     leaves up, 0 at probability 1/2.
     """
+    tree, labels = tree_and_labels(subject, labels)
     clusters = cluster_labels(tree, labels)
     layout = lay_out(tree, max_leaves)
     names = end_names(tree, layout, leaf_labels)
@@ -77,7 +79,7 @@ def dendrogram(
     ax = new_axes(ax, _figure_size(layout.n_ends, is_vertical))
     heights = drawn_heights(tree, layout, axis)
     colours = node_colours(tree, clusters, layout.node)
-    _draw_branches(ax, layout, heights, axis, colours, is_vertical)
+    draw_branches(ax, layout, heights, axis, colours, is_vertical)
     _draw_triangles(ax, layout, heights, axis, colours, is_vertical)
     _dress(ax, tree, layout, axis, names, is_vertical, title)
     if probabilities and clusters is not None and tree.log_merge_odds is not None:
@@ -91,7 +93,7 @@ def _figure_size(n_ends: int, is_vertical: bool) -> tuple[float, float]:
     return (long_side, 4.6) if is_vertical else (7.0, long_side)
 
 
-def _draw_branches(
+def draw_branches(
     ax: Any, layout: Layout, heights: np.ndarray, axis: HeightAxis, colours: list[str], is_vertical: bool
 ) -> None:
     """One bar per opened node and one stem per child, in the colour of the node."""
@@ -154,15 +156,15 @@ def _dress(
     limits = (-margin, layout.n_ends - 1 + margin)
     places = np.arange(layout.n_ends)
     dress_height_axis(ax, axis, is_vertical)
+    font, (width, height) = font_of(ax), room(ax)
     if is_vertical:
         ax.set_xlim(*limits)
-        ax.set_xlabel(caption(tree, layout))
+        ax.set_xlabel(wrapped(caption(tree, layout), width, font), fontsize=font)
     else:
         ax.set_ylim(*reversed(limits))
-        ax.set_ylabel(caption(tree, layout))
+        ax.set_ylabel(wrapped(caption(tree, layout), height, font), fontsize=font)
     name_ends(ax, places, names, is_vertical)
-    if title is not None:
-        ax.set_title(title)
+    set_title(ax, title)
 
 
 def _around_the_cut(tree: Tree, layout: Layout, clusters: np.ndarray) -> np.ndarray:

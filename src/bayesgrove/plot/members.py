@@ -1,0 +1,245 @@
+"""The tree above the clusters, and what is in them: names or pictures."""
+
+import textwrap
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesgrove.core.constants import NULL
+from bayesgrove.core.errors import InvalidInputError, InvalidSettingError
+from bayesgrove.inference.result import Result
+from bayesgrove.plot.axes import drawn_heights, dress_height_axis, height_axis, new_axes
+from bayesgrove.plot.colours import node_clusters, node_colours
+from bayesgrove.plot.dendrograms import draw_branches
+from bayesgrove.plot.subjects import as_result
+from bayesgrove.plot.words import LETTER, LINE, font_of, room, set_title, shortened
+from bayesgrove.trees import Layout, Tree
+from bayesgrove.trees.layout import lay_out_opened, opened_nodes
+
+TREE_SHARE = 0.34
+"""Of the width goes to the tree."""
+MAX_LETTERS = 24
+"""Of a member's name."""
+LARGEST_PICTURE = 42.0
+"""Points."""
+
+
+def tree_with_members(
+    result: Any,
+    ax: Any = None,
+    *,
+    images: Any = None,
+    max_members: int = 30,
+    max_clusters: int = 24,
+    title: str | None = None,
+) -> Any:
+    """Draw the tree down to its clusters, each with its members beside it, and return the matplotlib axes.
+
+    Parameters
+    ----------
+    result : Result or fitted estimator
+    ax : matplotlib axes, optional
+        A new figure when missing.
+    images : array of shape (n_rows, height, width) or (n_rows, height, width, 3), optional
+        Pictures of the rows, shown in place of names; numbers run from 0 to the largest of them.
+    max_members : int
+        Of each cluster; fewer where there is no room. The others are counted.
+    max_clusters : int
+        Branches shown, the highest merges first; a branch of several clusters is grey.
+    title : str, optional
+
+    Notes
+    -----
+    Names are in the order of the tree; pictures are evenly spread along it.
+    """
+    result = as_result(result)
+    for name, value in (("max_members", max_members), ("max_clusters", max_clusters)):
+        if value < 1:
+            raise InvalidSettingError(f"{name} is at least 1, got {value}. Try 20.")
+    pictures = None if images is None else checked_pictures(images, result.labels.size)
+    layout = cluster_layout(result.tree, result.labels, max_clusters)
+    ax = new_axes(ax, (8.0, float(np.clip(1.6 + 0.42 * layout.n_ends, 3.0, 11.0))))
+    if pictures is None:
+        slots = _name_slots(ax, result.tree, layout, max_members)
+    else:
+        slots = Slots(np.ones(layout.n_ends), [[] for _ in range(layout.n_ends)], font_of(ax) - 1.0)
+    placed = with_places(layout, slots.height)
+    colours = node_colours(result.tree, result.labels, layout.node)
+    _draw_tree(ax, result.tree, placed, colours, float(slots.height.sum()))
+    if pictures is None:
+        _write_members(ax, placed, slots, colours)
+    else:
+        _show_pictures(ax, result.tree, placed, pictures, colours, max_members)
+    set_title(ax, title)
+    return ax
+
+
+def checked_pictures(images: Any, n_rows: int) -> np.ndarray:
+    """Pictures as float (n, h, w) or (n, h, w, 3) between 0 and 1."""
+    pictures = np.asarray(images)
+    is_right = pictures.ndim == 3 or (pictures.ndim == 4 and pictures.shape[3] == 3)
+    if not is_right or len(pictures) != n_rows or 0 in pictures.shape or pictures.dtype.kind not in "buif":
+        raise InvalidInputError(
+            f"images have the shape ({n_rows}, height, width) or ({n_rows}, height, width, 3), one per row and of "
+            f"numbers, got {pictures.shape} of {pictures.dtype}. Reshape them: X.reshape({n_rows}, height, width)."
+        )
+    numbers = np.nan_to_num(pictures.astype(np.float64))
+    return np.clip(numbers / max(float(numbers.max()), 1e-300), 0.0, 1.0)
+
+
+def cluster_layout(tree: Tree, labels: np.ndarray, max_clusters: int) -> Layout:
+    """The nodes above the clusters, and below them one end for each branch that is in one cluster."""
+    is_mixed = node_clusters(tree, labels) == NULL
+    above = {node for node in opened_nodes(tree, max_clusters) if is_mixed[node]}
+    return lay_out_opened(tree, above)
+
+
+class Slots(NamedTuple):
+    """The room of each end, from top to bottom."""
+
+    height: np.ndarray
+    lines: list[list[str]]
+    font: float
+
+
+def ends_in_order(layout: Layout) -> np.ndarray:
+    """Indices of the ends, from the first place to the last."""
+    ends = np.flatnonzero(layout.is_end)
+    return ends[np.argsort(layout.x[ends], kind="stable")]
+
+
+def with_places(layout: Layout, heights: np.ndarray) -> Layout:
+    """The layout with ends in the middle of slots of these heights, inner nodes midway between their children."""
+    x = layout.x.copy()
+    x[ends_in_order(layout)] = np.cumsum(heights) - heights / 2.0
+    low, high = np.where(layout.is_end, x, np.inf), np.where(layout.is_end, x, -np.inf)
+    for k, above in enumerate(layout.parent):
+        x[k] = (low[k] + high[k]) / 2.0
+        if above != NULL:
+            low[above], high[above] = min(low[above], x[k]), max(high[above], x[k])
+    return layout._replace(x=x, low=low, high=high)
+
+
+def _name_slots(ax: Any, tree: Tree, layout: Layout, max_members: int) -> Slots:
+    """Names in lines; heights in lines, half a line between clusters."""
+    width, height = room(ax)
+    font = min(font_of(ax) - 0.5, 0.92 * height / (1.5 * LINE * layout.n_ends))
+    letters = max(int((1.0 - TREE_SHARE) * 0.96 * width / (LETTER * font)), 12)
+    members = [tree.items_below(int(layout.node[k])) for k in ends_in_order(layout)]
+    names = [[shortened(tree.label(int(item)), MAX_LETTERS) for item in items[:max_members]] for items in members]
+    wanted = [member_lines(own, items.size, letters, 10_000) for own, items in zip(names, members, strict=True)]
+    n_lines = allotted([len(lines) for lines in wanted], int(0.96 * height / (LINE * font) - 0.5 * len(wanted)))
+    lines = [
+        member_lines(own, items.size, letters, most) for own, items, most in zip(names, members, n_lines, strict=True)
+    ]
+    return Slots(np.array([len(own) + 0.5 for own in lines]), lines, font)
+
+
+def allotted(wanted: list[int], total: int) -> list[int]:
+    """Lines for each end: one, and further ones in turn until all have what they want or there are no more."""
+    given = [1] * len(wanted)
+    left = total - len(wanted)
+    while left > 0:
+        short = [k for k, lines in enumerate(wanted) if given[k] < lines]
+        if not short:
+            break
+        for k in short[:left]:
+            given[k] += 1
+        left -= len(short)
+    return given
+
+
+def member_lines(names: list[str], n_all: int, letters: int, most: int) -> list[str]:
+    """Names with commas in so many lines at most; those left out are counted: "… and 12 more".
+
+    Examples
+    --------
+    >>> member_lines(["lion", "tiger", "wolf"], 5, 20, 2)
+    ['lion, tiger, wolf …', 'and 2 more']
+    """
+    for kept in range(len(names), 0, -1):
+        rest = f" … and {n_all - kept:,} more" if kept < n_all else ""
+        lines = textwrap.wrap(", ".join(names[:kept]) + rest, letters, break_on_hyphens=False)
+        if len(lines) <= most:
+            return lines
+    return [f"{n_all:,} rows"]
+
+
+def _draw_tree(ax: Any, tree: Tree, layout: Layout, colours: list[str], total: float) -> None:
+    """Branches on the left, root first; the rest of the width is left to the members."""
+    axis = height_axis(tree, "auto")
+    heights = np.where(layout.is_end, axis.base, drawn_heights(tree, layout, axis))
+    draw_branches(ax, layout, heights, axis, colours, is_vertical=False)
+    dress_height_axis(ax, axis, is_vertical=False)
+    turn, back = (np.arcsinh, np.sinh) if axis.is_asinh else (np.asarray, np.asarray)
+    top, base = turn(axis.top), turn(axis.base)
+    ax.set_xlim(axis.top, float(back(top - (top - base) / TREE_SHARE)))
+    ax.set_ylim(total, 0.0)
+    ax.set_yticks([])
+    ax.spines["bottom"].set_bounds(axis.base, axis.top)
+    ax.xaxis.label.set_horizontalalignment("left")
+    ax.xaxis.label.set_x(0.0)
+
+
+def _write_members(ax: Any, layout: Layout, slots: Slots, colours: list[str]) -> None:
+    for k, lines in zip(ends_in_order(layout), slots.lines, strict=True):
+        ax.text(
+            TREE_SHARE + 0.015,
+            layout.x[k],
+            "\n".join(lines),
+            transform=ax.get_yaxis_transform(),
+            va="center",
+            fontsize=slots.font,
+            linespacing=LINE / 1.2,
+            color=colours[k],
+        )
+
+
+def _show_pictures(
+    ax: Any, tree: Tree, layout: Layout, pictures: np.ndarray, colours: list[str], max_members: int
+) -> None:
+    """A mosaic for each end and its number of rows."""
+    font = font_of(ax) - 1.0
+    width, height = room(ax)
+    ends = ends_in_order(layout)
+    words = [f"{tree.size[layout.node[k]]:,}" for k in ends]
+    left = TREE_SHARE + 0.015
+    start = left + LETTER * font * (max(map(len, words)) + 1) / width
+    slot = 0.94 * height / ends.size
+    n_across, n_down = mosaic_shape(pictures.shape[1:3], (0.98 - start) * width, slot, max_members)
+    for place, (k, word) in enumerate(zip(ends, words, strict=True)):
+        ax.text(
+            left, layout.x[k], word, transform=ax.get_yaxis_transform(), va="center", fontsize=font, color=colours[k]
+        )
+        items = tree.items_below(int(layout.node[k]))
+        shown = items[np.unique(np.linspace(0, items.size - 1, min(items.size, n_across * n_down)).astype(int))]
+        inset = ax.inset_axes((start, 1.0 - (place + 0.97) / ends.size, 1.0 - start, 0.94 / ends.size))
+        tiles = mosaic(pictures[shown], n_across, n_down)
+        inset.imshow(tiles, cmap="Greys", vmin=0.0, vmax=1.0, interpolation="nearest")
+        inset.set_anchor("W")
+        inset.set_axis_off()
+
+
+def mosaic_shape(shape: tuple[int, ...], width: float, height: float, most: int) -> tuple[int, int]:
+    """Pictures across and down that fill so many points, none larger than it need be."""
+    aspect = shape[1] / shape[0]
+    n_down = max(int(np.ceil(height / LARGEST_PICTURE)), 1)
+    n_across = max(int(width / (height / n_down * aspect)), 1)
+    n_across = min(n_across, max(-(-most // n_down), 1))
+    return n_across, min(n_down, -(-most // n_across))
+
+
+def mosaic(pictures: np.ndarray, n_across: int, n_down: int) -> np.ndarray:
+    """Pictures side by side with a white edge of a pixel or more, an array (h, w) or (h, w, 3).
+
+    Grey pictures are masked, coloured ones white, where there is none.
+    """
+    n, height, width = pictures.shape[:3]
+    edge = max(round(0.06 * max(height, width)), 1)
+    colour = pictures.shape[3:]
+    empty = 1.0 if colour else 0.0
+    tiles = np.full((n_across * n_down, height + edge, width + edge, *colour), empty)
+    tiles[:n, :height, :width] = pictures[: n_across * n_down]
+    rows = tiles.reshape(n_down, n_across, height + edge, width + edge, *colour)
+    whole: np.ndarray = rows.swapaxes(1, 2).reshape(n_down * (height + edge), n_across * (width + edge), *colour)
+    return whole
