@@ -84,7 +84,10 @@ def ranks(result: Any, ax: Any = None, *, scalar: str = "log_joint", title: str 
     ax = new_axes(ax, (7.2, 1.6 + 0.75 * len(parts)))
     _draw_rank_bars(ax, bars, chain_styles(len(parts)))
     set_title(ax, mixing_words(result, scalar, values) if title is None else title)
-    name_axes(ax, f"rank of {words_of(scalar)}, % of all draws", f"draws per bin, {bars.expected.mean():.3g} expected")
+    what = words_of(scalar).partition(" (")[0]
+    name_axes(
+        ax, f"rank of {what} (% of all draws)", f"draws per bin \N{MINUS SIGN} expected; grey: 95\N{NO-BREAK SPACE}%"
+    )
     _name_rank_rows(ax, bars, chains)
     return ax
 
@@ -139,8 +142,8 @@ def _name_rank_rows(ax: Any, bars: RankBars, chains: list[str]) -> None:
     ax.set_yticks(rows, chains, fontsize=min(font, room(ax)[1] / len(chains)))
     ax.tick_params(axis="y", length=0)
     unit = rank_unit(bars)
-    step = _round_down(0.42 * unit)
-    if room(ax)[1] / len(chains) >= 3.6 * font:
+    step = _round_down(0.3 * unit)
+    if room(ax)[1] / len(chains) >= 4.2 * font:
         scale = ax.secondary_yaxis("right")
         places = (rows[:, np.newaxis] + np.array([-1.0, 0.0, 1.0]) * step / unit).ravel()
         scale.set_yticks(places, [f"+{step:g}", "0", f"\N{MINUS SIGN}{step:g}"] * len(chains), fontsize=font - 1.0)
@@ -199,6 +202,8 @@ def _whole_ticks(ax: Any, values: np.ndarray) -> None:
     """No ticks between whole numbers."""
     from matplotlib.ticker import MaxNLocator
 
-    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-    ax.yaxis.set_major_locator(MaxNLocator(5, integer=bool(np.all(values == np.rint(values)))))
+    steps = [1, 2, 5, 10]
+    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True, steps=steps))
+    is_whole = bool(np.all(values == np.rint(values)))
+    ax.yaxis.set_major_locator(MaxNLocator(5, integer=is_whole, steps=steps, min_n_ticks=1))
     bare(ax)

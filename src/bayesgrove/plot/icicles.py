@@ -96,6 +96,8 @@ def _dress(ax: Any, tree: Tree, layout: Layout, axis: HeightAxis, leaf_labels: A
     names = end_names(tree, layout, leaf_labels)
     if tree.n_leaves <= MAX_NAMED and not layout.is_collapsed.any():
         name_ends(ax, np.arange(tree.n_leaves) + 0.5, names, is_vertical=True)
+    else:
+        ax.tick_params(axis="x", labelsize=font_of(ax) - 1.0)
     ax.set_xlabel(wrapped(f"{tree.n_leaves:,} items, in the order of the tree", room(ax)[0], font_of(ax)))
     ax.xaxis.label.set_fontsize(font_of(ax))
     set_title(ax, title)

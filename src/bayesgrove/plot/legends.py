@@ -7,7 +7,7 @@ import numpy as np
 
 from bayesgrove.inference.result import Result
 from bayesgrove.plot.subjects import cluster_sizes
-from bayesgrove.plot.words import LETTER, LINE, font_of, room
+from bayesgrove.plot.words import LETTER, font_of, room
 
 SHARE = 0.25
 """Of the axes' height at most goes to a legend."""
@@ -24,7 +24,7 @@ def legend_columns(ax: Any, names: Sequence[str]) -> int:
 def legend_above(ax: Any, handles: Sequence[Any], names: Sequence[str], heading: str | None = None) -> float:
     """A legend over the axes, in as many lines as it takes; gives its height in points."""
     font, columns = font_of(ax) - 1.0, legend_columns(ax, names)
-    ax.legend(
+    legend = ax.legend(
         handles,
         names,
         title=heading,
@@ -41,8 +41,10 @@ def legend_above(ax: Any, handles: Sequence[Any], names: Sequence[str], heading:
         handletextpad=0.4,
         columnspacing=1.0,
     )
+    for line in legend.get_lines():
+        line.set_linewidth(max(line.get_linewidth(), 1.6))
     n_lines = -(-len(names) // columns) + (heading is not None)
-    return 1.3 * LINE * font * n_lines + 6.0
+    return 1.4 * font * n_lines + 0.6 * font
 
 
 def cluster_legend(ax: Any, result: Result, drawn: Mapping[int, Any]) -> float:
@@ -58,7 +60,7 @@ def cluster_legend(ax: Any, result: Result, drawn: Mapping[int, Any]) -> float:
     sizes = cluster_sizes(result)
     names = [f"{label} ({sizes[label]:,})" for label in drawn]
     handles = list(drawn.values())
-    n_lines = max(int(SHARE * room(ax)[1] / (1.3 * LINE * (font_of(ax) - 1.0))), 1)
+    n_lines = max(int(SHARE * room(ax)[1] / (1.4 * (font_of(ax) - 1.0))), 1)
     fitting = n_lines * legend_columns(ax, [*names, "+ 99 more"])
     if len(names) > fitting:
         kept = max(fitting - 1, 1)

@@ -1,6 +1,7 @@
 """The tree above the clusters, and what is in them: names or pictures."""
 
 import textwrap
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,16 +9,18 @@ import numpy as np
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidInputError, InvalidSettingError
 from bayesgrove.inference.result import Result
-from bayesgrove.plot.axes import drawn_heights, dress_height_axis, height_axis, new_axes
+from bayesgrove.plot.axes import drawn_heights, dress_height_axis, height_axis, names_of_items, new_axes
 from bayesgrove.plot.colours import node_clusters, node_colours
 from bayesgrove.plot.dendrograms import draw_branches
 from bayesgrove.plot.subjects import as_result
-from bayesgrove.plot.words import LETTER, LINE, font_of, room, set_title, shortened
+from bayesgrove.plot.words import LETTER, LINE, SMALLEST_FONT, font_of, room, set_title, shortened
 from bayesgrove.trees import Layout, Tree
-from bayesgrove.trees.layout import lay_out_opened, opened_nodes
+from bayesgrove.trees.layout import lay_out_opened
 
 TREE_SHARE = 0.34
 """Of the width goes to the tree."""
+BESIDE, WORDS = TREE_SHARE + 0.008, TREE_SHARE + 0.025
+"""Where colours and words stand, in shares of the width."""
 MAX_LETTERS = 24
 """Of a member's name."""
 LARGEST_PICTURE = 42.0
@@ -29,6 +32,7 @@ def tree_with_members(
     ax: Any = None,
     *,
     images: Any = None,
+    leaf_labels: Any = None,
     max_members: int = 30,
     max_clusters: int = 24,
     title: str | None = None,
@@ -42,10 +46,12 @@ def tree_with_members(
         A new figure when missing.
     images : array of shape (n_rows, height, width) or (n_rows, height, width, 3), optional
         Pictures of the rows, shown in place of names; numbers run from 0 to the largest of them.
+    leaf_labels : sequence of str, optional
+        Names per row in place of the tree's own.
     max_members : int
         Of each cluster; fewer where there is no room. The others are counted.
     max_clusters : int
-        Branches shown, the highest merges first; a branch of several clusters is grey.
+        Branches shown, the highest merges first, and no more than can be read; a branch of several clusters is grey.
     title : str, optional
 
     Notes
@@ -57,10 +63,11 @@ def tree_with_members(
         if value < 1:
             raise InvalidSettingError(f"{name} is at least 1, got {value}. Try 20.")
     pictures = None if images is None else checked_pictures(images, result.labels.size)
-    layout = cluster_layout(result.tree, result.labels, max_clusters)
+    fitting = max_clusters if ax is None else min(max_clusters, _most_ends(ax))
+    layout = cluster_layout(result.tree, result.labels, fitting)
     ax = new_axes(ax, (8.0, float(np.clip(1.6 + 0.42 * layout.n_ends, 3.0, 11.0))))
     if pictures is None:
-        slots = _name_slots(ax, result.tree, layout, max_members)
+        slots = _name_slots(ax, result.tree, layout, names_of_items(result.tree, leaf_labels), max_members)
     else:
         slots = Slots(np.ones(layout.n_ends), [[] for _ in range(layout.n_ends)], font_of(ax) - 1.0)
     placed = with_places(layout, slots.height)
@@ -70,8 +77,13 @@ def tree_with_members(
         _write_members(ax, placed, slots, colours)
     else:
         _show_pictures(ax, result.tree, placed, pictures, colours, max_members)
-    set_title(ax, title)
+    set_title(ax, title, above=font_of(ax))
     return ax
+
+
+def _most_ends(ax: Any) -> int:
+    """How many branches can be read one below the other."""
+    return max(int(0.92 * room(ax)[1] / (1.5 * LINE * SMALLEST_FONT)), 2)
 
 
 def checked_pictures(images: Any, n_rows: int) -> np.ndarray:
@@ -88,10 +100,17 @@ def checked_pictures(images: Any, n_rows: int) -> np.ndarray:
 
 
 def cluster_layout(tree: Tree, labels: np.ndarray, max_clusters: int) -> Layout:
-    """The nodes above the clusters, and below them one end for each branch that is in one cluster."""
-    is_mixed = node_clusters(tree, labels) == NULL
-    above = {node for node in opened_nodes(tree, max_clusters) if is_mixed[node]}
-    return lay_out_opened(tree, above)
+    """The nodes above the clusters, the highest first, and below them an end for each branch that is in one cluster."""
+    mixed = np.flatnonzero(node_clusters(tree, labels) == NULL)
+    opened: set[int] = set()
+    n_ends = 1
+    for node in mixed[np.lexsort((-mixed, -tree.height[mixed]))].tolist():
+        more = len(tree.children(node)) - 1
+        is_reached = node == tree.root or (int(tree.parent[node]) in opened and n_ends + more <= max_clusters)
+        if is_reached:
+            opened.add(node)
+            n_ends += more
+    return lay_out_opened(tree, opened)
 
 
 class Slots(NamedTuple):
@@ -120,13 +139,13 @@ def with_places(layout: Layout, heights: np.ndarray) -> Layout:
     return layout._replace(x=x, low=low, high=high)
 
 
-def _name_slots(ax: Any, tree: Tree, layout: Layout, max_members: int) -> Slots:
+def _name_slots(ax: Any, tree: Tree, layout: Layout, name_of: Callable[[int], str], max_members: int) -> Slots:
     """Names in lines; heights in lines, half a line between clusters."""
-    width, height = room(ax)
+    width, height = _wide_room(ax)
     font = min(font_of(ax) - 0.5, 0.92 * height / (1.5 * LINE * layout.n_ends))
-    letters = max(int((1.0 - TREE_SHARE) * 0.96 * width / (LETTER * font)), 12)
+    letters = max(int((1.0 - WORDS) * 0.98 * width / (LETTER * font)), 12)
     members = [tree.items_below(int(layout.node[k])) for k in ends_in_order(layout)]
-    names = [[shortened(tree.label(int(item)), MAX_LETTERS) for item in items[:max_members]] for items in members]
+    names = [[shortened(name_of(int(item)), MAX_LETTERS) for item in items[:max_members]] for items in members]
     wanted = [member_lines(own, items.size, letters, 10_000) for own, items in zip(names, members, strict=True)]
     n_lines = allotted([len(lines) for lines in wanted], int(0.96 * height / (LINE * font) - 0.5 * len(wanted)))
     lines = [
@@ -170,7 +189,7 @@ def _draw_tree(ax: Any, tree: Tree, layout: Layout, colours: list[str], total: f
     axis = height_axis(tree, "auto")
     heights = np.where(layout.is_end, axis.base, drawn_heights(tree, layout, axis))
     draw_branches(ax, layout, heights, axis, colours, is_vertical=False)
-    dress_height_axis(ax, axis, is_vertical=False)
+    dress_height_axis(ax, axis, is_vertical=False, share=TREE_SHARE)
     turn, back = (np.arcsinh, np.sinh) if axis.is_asinh else (np.asarray, np.asarray)
     top, base = turn(axis.top), turn(axis.base)
     ax.set_xlim(axis.top, float(back(top - (top - base) / TREE_SHARE)))
@@ -182,17 +201,22 @@ def _draw_tree(ax: Any, tree: Tree, layout: Layout, colours: list[str], total: f
 
 
 def _write_members(ax: Any, layout: Layout, slots: Slots, colours: list[str]) -> None:
+    line = min(1.1 * LINE * slots.font * slots.height.sum() / room(ax)[1], 1.0)
     for k, lines in zip(ends_in_order(layout), slots.lines, strict=True):
-        ax.text(
-            TREE_SHARE + 0.015,
-            layout.x[k],
-            "\n".join(lines),
-            transform=ax.get_yaxis_transform(),
-            va="center",
-            fontsize=slots.font,
-            linespacing=LINE / 1.2,
-            color=colours[k],
-        )
+        _mark(ax, layout.x[k], 0.5 * line * len(lines), colours[k])
+        _write(ax, layout.x[k], "\n".join(lines), slots.font)
+
+
+def _mark(ax: Any, place: float, half: float, colour: str) -> None:
+    """The cluster's colour beside its members, in which words would be hard to read."""
+    across = ax.get_yaxis_transform()
+    ax.plot([BESIDE, BESIDE], [place - half, place + half], transform=across, color=colour, linewidth=3.0)
+    ax.lines[-1].set_solid_capstyle("butt")
+
+
+def _write(ax: Any, place: float, words: str, font: float) -> None:
+    across = ax.get_yaxis_transform()
+    ax.text(WORDS, place, words, transform=across, va="center", fontsize=font, linespacing=LINE / 1.2, color="#222222")
 
 
 def _show_pictures(
@@ -200,24 +224,26 @@ def _show_pictures(
 ) -> None:
     """A mosaic for each end and its number of rows."""
     font = font_of(ax) - 1.0
-    width, height = room(ax)
+    width, height = _wide_room(ax)
     ends = ends_in_order(layout)
-    words = [f"{tree.size[layout.node[k]]:,}" for k in ends]
-    left = TREE_SHARE + 0.015
-    start = left + LETTER * font * (max(map(len, words)) + 1) / width
-    slot = 0.94 * height / ends.size
-    n_across, n_down = mosaic_shape(pictures.shape[1:3], (0.98 - start) * width, slot, max_members)
-    for place, (k, word) in enumerate(zip(ends, words, strict=True)):
-        ax.text(
-            left, layout.x[k], word, transform=ax.get_yaxis_transform(), va="center", fontsize=font, color=colours[k]
-        )
+    counts = [f"{tree.size[layout.node[k]]:,} row{'' if tree.size[layout.node[k]] == 1 else 's'}" for k in ends]
+    start = WORDS + LETTER * font * (max(map(len, counts)) + 0.5) / width
+    shape = mosaic_shape(pictures.shape[1:3], (1.0 - start) * width, 0.94 * height / ends.size, max_members)
+    for place, (k, words) in enumerate(zip(ends, counts, strict=True)):
+        _mark(ax, layout.x[k], 0.42, colours[k])
+        _write(ax, layout.x[k], words, font)
         items = tree.items_below(int(layout.node[k]))
-        shown = items[np.unique(np.linspace(0, items.size - 1, min(items.size, n_across * n_down)).astype(int))]
+        shown = items[np.linspace(0, items.size - 1, min(items.size, shape[0] * shape[1], max_members)).astype(int)]
         inset = ax.inset_axes((start, 1.0 - (place + 0.97) / ends.size, 1.0 - start, 0.94 / ends.size))
-        tiles = mosaic(pictures[shown], n_across, n_down)
-        inset.imshow(tiles, cmap="Greys", vmin=0.0, vmax=1.0, interpolation="nearest")
+        inset.imshow(mosaic(pictures[shown], *shape), cmap="Greys", vmin=0.0, vmax=1.0, interpolation="nearest")
         inset.set_anchor("W")
         inset.set_axis_off()
+
+
+def _wide_room(ax: Any) -> tuple[float, float]:
+    """Width and height: a layout engine will give the width that names of rows would take elsewhere to the axes."""
+    width, height = room(ax)
+    return (1.2 if ax.figure.get_layout_engine() is not None else 1.0) * width, height
 
 
 def mosaic_shape(shape: tuple[int, ...], width: float, height: float, most: int) -> tuple[int, int]:

@@ -13,13 +13,15 @@ from bayesgrove.plot.axes import new_axes
 from bayesgrove.plot.colours import cluster_colours, cluster_markers
 from bayesgrove.plot.legends import cluster_legend
 from bayesgrove.plot.subjects import as_result, cluster_sizes, needed_description
-from bayesgrove.plot.words import bare, font_of, name_axes, room, set_title, shortened
+from bayesgrove.plot.words import LETTER, bare, font_of, name_axes, room, set_title, shortened, wrapped
 
 MAX_CLUSTERS = 6
 """More are shown only when asked for."""
-POINTS_EACH = 3.0
+POINTS_EACH = 2.4
 """Least distance of two intervals."""
-SPREAD = 0.72
+NAMES_SHARE = 0.34
+"""Of the width at most goes to names."""
+SPREAD = 0.76
 """Share of a feature's room that its clusters fill."""
 
 
@@ -119,14 +121,20 @@ def _draw_intervals(ax: Any, result: Result, chart: Chart, clusters: np.ndarray)
     markers = cluster_markers(result.tree, result.labels)
     n_features = len(chart.names)
     offsets = (np.arange(clusters.size) + 0.5) / clusters.size - 0.5
-    size = float(np.clip(0.45 * room(ax)[1] * SPREAD / (n_features * clusters.size), 2.4, 6.0))
+    size = float(np.clip(1.3 * room(ax)[1] * SPREAD / (n_features * clusters.size), 3.2, 6.5))
     drawn = {}
     for k, label in enumerate(clusters.tolist()):
         rows = np.arange(n_features) + SPREAD * offsets[k]
         style = {"color": colours[label], "zorder": 3}
-        ax.hlines(rows, chart.low[k], chart.high[k], linewidth=max(0.28 * size, 0.8), **style)
+        ax.hlines(rows, chart.low[k], chart.high[k], linewidth=0.28 * size, **style)
         (drawn[label],) = ax.plot(
-            chart.middle[k], rows, markers[label], markersize=size, markeredgecolor="white", markeredgewidth=0.3, **style
+            chart.middle[k],
+            rows,
+            markers[label],
+            markersize=size,
+            markeredgecolor="white",
+            markeredgewidth=0.3,
+            **style,
         )
     return drawn
 
@@ -142,9 +150,12 @@ def _dress(ax: Any, described: Description, chart: Chart) -> None:
         ax.axvline(0.0, color="#666666", linewidth=1.0, zorder=2)
         across = "difference from the mean of all rows, in standard deviations"
     some = f"{n_features:,} most telling of {n_all:,} features" if n_features < n_all else f"{n_all:,} features"
-    name_axes(ax, across, some)
     font = min(font_of(ax) - 1.0, 0.9 * room(ax)[1] / n_features)
-    ax.set_yticks(np.arange(n_features), [shortened(name) for name in chart.names], fontsize=font)
+    width = room(ax)[0]
+    names = [shortened(name, max(int(NAMES_SHARE * width / (LETTER * font)), 6)) for name in chart.names]
+    taken = LETTER * font * max(map(len, names))
+    name_axes(ax, wrapped(across, 1.1 * width - taken, font_of(ax)), some)
+    ax.set_yticks(np.arange(n_features), names, fontsize=font)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(n_features - 0.4, -0.6)
     for row in range(1, n_features, 2):

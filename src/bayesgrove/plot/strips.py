@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesgrove.inference.result import Result
 from bayesgrove.plot.colours import cluster_colours
-from bayesgrove.plot.words import LINE, SMALLEST_FONT, font_of, name_axes, room, shortened
+from bayesgrove.plot.words import LINE, SMALLEST_FONT, font_of, name_axes, room, shortened, wrapped
 
 WIDTH, GAP = 0.035, 0.012
 """Of the strip and beside it, in shares of the heat map's width."""
@@ -37,25 +37,29 @@ def draw_strip(ax: Any, result: Result, items: np.ndarray, n_columns: float) -> 
         side.set_visible(False)
 
 
-def name_rows(ax: Any, result: Result, items: np.ndarray) -> None:
-    """Names of rows where they can be read, else the numbers of clusters; and how many rows are shown."""
+def name_rows(ax: Any, result: Result, items: np.ndarray, share: float = 1.0) -> None:
+    """Names of rows where they can be read, else the numbers of clusters; and how many rows are shown.
+
+    The rows will have this share of the axes' height.
+    """
+    height = share * room(ax)[1]
     n_all = result.labels.size
     some = f"{n_all:,} rows" if items.size == n_all else f"{items.size:,} of {n_all:,} rows"
-    font = min(font_of(ax) - 1.0, 0.92 * room(ax)[1] / items.size)
+    font = min(font_of(ax) - 1.0, 0.92 * height / items.size)
     is_named = items.size <= MAX_NAMED and font >= SMALLEST_FONT
-    name_axes(ax, up=some if is_named else f"{some}, by cluster")
+    name_axes(ax, up=wrapped(some if is_named else f"{some}, by cluster", height, font_of(ax)))
     ax.tick_params(axis="y", length=0)
     if is_named:
         ax.set_yticks(np.arange(items.size), [shortened(result.tree.label(int(k))) for k in items], fontsize=font)
     else:
-        _number_clusters(ax, result.labels[items])
+        _number_clusters(ax, result.labels[items], height)
 
 
-def _number_clusters(ax: Any, labels: np.ndarray) -> None:
+def _number_clusters(ax: Any, labels: np.ndarray, height: float) -> None:
     """The number of each run of rows that is at least a line high, the largest first where they would touch."""
     font = font_of(ax) - 1.5
     start, stop = runs_of(labels)
-    line = LINE * font / room(ax)[1] * labels.size
+    line = LINE * font / height * labels.size
     middle = (start + stop - 1) / 2.0
     kept: list[int] = []
     for k in np.argsort(start - stop, kind="stable").tolist():

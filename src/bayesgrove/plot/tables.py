@@ -17,6 +17,8 @@ MISSING = "#F0C000"
 """Not on the colour scales."""
 FARTHEST = 2.5
 """Standard deviations at the ends of the scale."""
+NAMES_SHARE = 0.3
+"""Of the height at most goes to names of columns."""
 GAP = 0.015
 """Between views, in shares of the number of columns."""
 
@@ -46,10 +48,10 @@ def data_heatmap(
             raise InvalidSettingError(f"{name} is at least 1, got {value}. Try 100.")
     grid = make_grid(result, described, max_rows, max_columns)
     ax = new_axes(ax, (7.6, 5.4))
-    width = _draw_cells(ax, grid)
+    share = _name_columns(ax, grid, len(described.features))
+    width = _draw_cells(ax, grid, share)
     draw_strip(ax, result, grid.items, width)
-    name_rows(ax, result, grid.items)
-    _name_columns(ax, grid, len(described.features))
+    name_rows(ax, result, grid.items, share)
     set_title(ax, title, above=_name_views(ax, grid))
     return ax
 
@@ -113,7 +115,7 @@ def _standardised(cells: np.ndarray) -> np.ndarray:
     return np.where(seen, centred / np.where(scale > 0.0, scale, 1.0), np.nan)
 
 
-def _draw_cells(ax: Any, grid: Grid) -> float:
+def _draw_cells(ax: Any, grid: Grid, share: float) -> float:
     """The cells, view by view with gaps; gives the width in columns."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
@@ -135,7 +137,7 @@ def _draw_cells(ax: Any, grid: Grid) -> float:
             interpolation="nearest",
             extent=(*across, n_rows - 0.5, -0.5),
         )
-    _add_colour_bar(ax, image, grid)
+    _add_colour_bar(ax, image, grid, share)
     return n_columns + gap * (grid.starts.size - 1)
 
 
@@ -143,34 +145,34 @@ def _gap(grid: Grid) -> float:
     return max(GAP * grid.cells.shape[1], 0.3)
 
 
-def _add_colour_bar(ax: Any, image: Any, grid: Grid) -> None:
+def _add_colour_bar(ax: Any, image: Any, grid: Grid, share: float) -> None:
     missing = "; yellow: missing" if np.isnan(grid.cells).any() else ""
     if grid.is_yes_no:
         bar = ax.figure.colorbar(image, ax=ax, pad=0.02, ticks=[0.25, 0.75], fraction=0.06, shrink=0.5)
-        name_colour_bar(ax, bar, f"cell{missing}")
+        name_colour_bar(ax, bar, f"cell{missing}", share)
         bar.ax.set_yticklabels(["no", "yes"])
         bar.ax.tick_params(length=0)
         return
     bar = ax.figure.colorbar(image, ax=ax, pad=0.02, fraction=0.06, extend="both")
-    name_colour_bar(ax, bar, f"standard deviations from the column's mean{missing}")
+    name_colour_bar(ax, bar, f"standard deviations from the mean{missing}", share)
 
 
-def _name_columns(ax: Any, grid: Grid, n_all: int) -> None:
-    """Names below the columns where they can be read."""
-    n = len(grid.names)
-    words = f"{n:,} columns" if n == n_all else f"{n:,} most telling of {n_all:,} columns"
-    name_axes(ax, words)
-    largest = font_of(ax) - 1.0
-    each = room(ax)[0] / n
+def _name_columns(ax: Any, grid: Grid, n_all: int) -> float:
+    """Names below the columns where they can be read; gives the share of the height that they leave."""
+    n, (width, height) = len(grid.names), room(ax)
+    name_axes(ax, f"{n:,} columns" if n == n_all else f"{n:,} most telling of {n_all:,} columns")
+    largest, each = font_of(ax) - 1.0, width / n
     font = min(largest, 0.9 * each)
     ax.tick_params(axis="x", length=0)
     if font < SMALLEST_FONT:
         ax.set_xticks([])
-        return
-    names = [shortened(name, 24) for name in grid.names]
-    is_wide = max(map(len, names)) * LETTER * largest > 0.9 * each
+        return 1.0
+    names = [shortened(name, max(int(NAMES_SHARE * height / (LETTER * font)), 6)) for name in grid.names]
+    longest = LETTER * max(map(len, names))
+    is_wide = longest * largest > 0.9 * each
     places = np.arange(n) + _gap(grid) * (np.searchsorted(grid.starts, np.arange(n), side="right") - 1)
     ax.set_xticks(places, names, rotation=90 if is_wide else 0, fontsize=font if is_wide else largest)
+    return 1.0 - longest * font / height if is_wide else 1.0
 
 
 def _name_views(ax: Any, grid: Grid) -> float:

@@ -23,8 +23,8 @@ def plain(name: Any) -> str:
 
 
 def shortened(name: Any, most: int = MAX_NAME) -> str:
-    """A plain name of at most so many letters."""
-    letters = plain(str(name)[: 8 * most + 64]).replace(r"\$", "$")
+    """A plain name of at most so many letters; a name without any is "(blank)"."""
+    letters = plain(str(name)[: 8 * most + 64]).replace(r"\$", "$") or "(blank)"
     return (letters if len(letters) <= most else letters[: most - 1] + "…").replace("$", r"\$")
 
 
@@ -41,8 +41,9 @@ def font_of(ax: Any) -> float:
 
 
 def wrapped(words: str, points: float, font: float) -> str:
-    """Words in lines that are no longer than so many points."""
-    return "\n".join(textwrap.wrap(words, max(int(points / (LETTER * font)), 8))) if words else ""
+    """Words in lines that are no longer than so many points; breaks that are there already stay."""
+    letters = max(int(points / (LETTER * font)), 8)
+    return "\n".join(line for part in words.split("\n") for line in textwrap.wrap(part, letters))
 
 
 def name_axes(ax: Any, across: str | None = None, up: str | None = None) -> None:
@@ -57,16 +58,17 @@ def name_axes(ax: Any, across: str | None = None, up: str | None = None) -> None
 
 
 def set_title(ax: Any, title: str | None, above: float = 0.0) -> None:
-    """A title in lines that fit, so many points above the axes; none for None."""
+    """A title in up to three lines that fit, so many points above the axes; none for None."""
     if title is not None:
-        font = font_of(ax) + 0.5
-        ax.set_title(wrapped(plain(title), room(ax)[0], font), fontsize=font, pad=4.0 + above)
+        font, width = font_of(ax) + 0.5, 0.9 * room(ax)[0]
+        words = shortened(title, max(int(2.7 * width / (LETTER * font)), 16))
+        ax.set_title(wrapped(words, width, font), fontsize=font, pad=4.0 + above)
 
 
-def name_colour_bar(ax: Any, bar: Any, words: str) -> None:
-    """What the colour says, beside a bar, in lines that fit."""
+def name_colour_bar(ax: Any, bar: Any, words: str, share: float = 1.0) -> None:
+    """What the colour says, beside a bar, in lines that fit this share of the axes' height."""
     font = font_of(ax)
-    bar.set_label(wrapped(words, room(ax)[1], font), fontsize=font)
+    bar.set_label(wrapped(words, share * room(ax)[1], font), fontsize=font)
     bar.ax.tick_params(labelsize=font - 1.0)
     bar.outline.set_linewidth(0.5)
 
