@@ -77,8 +77,8 @@ def dress_height_axis(ax: Any, axis: HeightAxis, is_vertical: bool, share: float
     if axis.is_asinh:
         set_scale("asinh", linear_width=1.0)
     set_limits((axis.base, axis.top) if is_vertical else (axis.top, axis.base))
-    font, side = font_of(ax), room(ax)[1 if is_vertical else 0]
-    set_name(wrapped(name, side, font), fontsize=font)
+    font, length = font_of(ax), room(ax)[1 if is_vertical else 0]
+    set_name(wrapped(name, length, font), fontsize=font)
     ax.tick_params(axis="y" if is_vertical else "x", labelsize=font - 1.0)
     _place_ticks(ax, axis, is_vertical, share)
     if axis.is_odds and axis.base < 0.0 < axis.top:

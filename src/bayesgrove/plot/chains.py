@@ -86,7 +86,7 @@ def ranks(result: Any, ax: Any = None, *, scalar: str = "log_joint", title: str 
     set_title(ax, mixing_words(result, scalar, values) if title is None else title)
     what = words_of(scalar).partition(" (")[0]
     name_axes(
-        ax, f"rank of {what} (% of all draws)", f"draws per bin \N{MINUS SIGN} expected; grey: 95\N{NO-BREAK SPACE}%"
+        ax, f"rank of {what} (% of all draws)", "draws per bin \N{MINUS SIGN} expected; grey: 95\N{NO-BREAK SPACE}%"
     )
     _name_rank_rows(ax, bars, chains)
     return ax
@@ -108,7 +108,7 @@ def rank_bars(values: np.ndarray) -> RankBars:
     """Counts, their mean, and the band of a chain that is like the others, by the hypergeometric law."""
     from scipy.stats import hypergeom
 
-    n_chains, n_draws = values.shape
+    n_draws = values.shape[1]
     counts = rank_counts(values, int(np.clip(n_draws // DRAWS_PER_BIN, 2, MAX_BINS)))
     law = hypergeom(values.size, counts.sum(axis=0), n_draws)
     return RankBars(counts, counts.mean(axis=0), law.ppf(0.5 - LEVEL / 2), law.ppf(0.5 + LEVEL / 2))
@@ -154,7 +154,7 @@ def _name_rank_rows(ax: Any, bars: RankBars, chains: list[str]) -> None:
 def _round_down(value: float) -> float:
     """The largest of 1, 2, 5, 10, 20, ... that is not above a value; at least 1."""
     sizes = np.outer(10.0 ** np.arange(12), [1.0, 2.0, 5.0]).ravel()
-    return float(sizes[max(np.searchsorted(sizes, value, side="right") - 1, 0)])
+    return float(sizes[max(int(np.searchsorted(sizes, value, side="right")) - 1, 0)])
 
 
 def scalar_draws(result: Result, scalar: str, picture: str) -> np.ndarray:

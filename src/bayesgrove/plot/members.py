@@ -67,7 +67,8 @@ def tree_with_members(
     layout = cluster_layout(result.tree, result.labels, fitting)
     ax = new_axes(ax, (8.0, float(np.clip(1.6 + 0.42 * layout.n_ends, 3.0, 11.0))))
     if pictures is None:
-        slots = _name_slots(ax, result.tree, layout, names_of_items(result.tree, leaf_labels), max_members)
+        members = _members(result, layout, names_of_items(result.tree, leaf_labels), max_members)
+        slots = _name_slots(ax, members)
     else:
         slots = Slots(np.ones(layout.n_ends), [[] for _ in range(layout.n_ends)], font_of(ax) - 1.0)
     placed = with_places(layout, slots.height)
@@ -139,18 +140,34 @@ def with_places(layout: Layout, heights: np.ndarray) -> Layout:
     return layout._replace(x=x, low=low, high=high)
 
 
-def _name_slots(ax: Any, tree: Tree, layout: Layout, name_of: Callable[[int], str], max_members: int) -> Slots:
+class Members(NamedTuple):
+    """What is said of an end."""
+
+    names: list[str]
+    """The first of them."""
+    n_rows: int
+    opening: str
+    """Says that there are several clusters."""
+
+
+def _members(result: Result, layout: Layout, name_of: Callable[[int], str], most: int) -> list[Members]:
+    found = []
+    for k in ends_in_order(layout):
+        items = result.tree.items_below(int(layout.node[k]))
+        n_clusters = np.unique(result.labels[items]).size
+        names = [shortened(name_of(int(item)), MAX_LETTERS) for item in items[:most]]
+        found.append(Members(names, items.size, f"{n_clusters:,} clusters: " if n_clusters > 1 else ""))
+    return found
+
+
+def _name_slots(ax: Any, members: list[Members]) -> Slots:
     """Names in lines; heights in lines, half a line between clusters."""
     width, height = _wide_room(ax)
-    font = min(font_of(ax) - 0.5, 0.92 * height / (1.5 * LINE * layout.n_ends))
+    font = min(font_of(ax) - 0.5, 0.92 * height / (1.5 * LINE * len(members)))
     letters = max(int((1.0 - WORDS) * 0.98 * width / (LETTER * font)), 12)
-    members = [tree.items_below(int(layout.node[k])) for k in ends_in_order(layout)]
-    names = [[shortened(name_of(int(item)), MAX_LETTERS) for item in items[:max_members]] for items in members]
-    wanted = [member_lines(own, items.size, letters, 10_000) for own, items in zip(names, members, strict=True)]
-    n_lines = allotted([len(lines) for lines in wanted], int(0.96 * height / (LINE * font) - 0.5 * len(wanted)))
-    lines = [
-        member_lines(own, items.size, letters, most) for own, items, most in zip(names, members, n_lines, strict=True)
-    ]
+    wanted = [len(member_lines(own, letters, 10_000)) for own in members]
+    n_lines = allotted(wanted, int(0.96 * height / (LINE * font) - 0.5 * len(members)))
+    lines = [member_lines(own, letters, most) for own, most in zip(members, n_lines, strict=True)]
     return Slots(np.array([len(own) + 0.5 for own in lines]), lines, font)
 
 
@@ -168,20 +185,21 @@ def allotted(wanted: list[int], total: int) -> list[int]:
     return given
 
 
-def member_lines(names: list[str], n_all: int, letters: int, most: int) -> list[str]:
+def member_lines(members: Members, letters: int, most: int) -> list[str]:
     """Names with commas in so many lines at most; those left out are counted: "… and 12 more".
 
     Examples
     --------
-    >>> member_lines(["lion", "tiger", "wolf"], 5, 20, 2)
+    >>> member_lines(Members(["lion", "tiger", "wolf"], 5, ""), 20, 2)
     ['lion, tiger, wolf …', 'and 2 more']
     """
-    for kept in range(len(names), 0, -1):
-        rest = f" … and {n_all - kept:,} more" if kept < n_all else ""
-        lines = textwrap.wrap(", ".join(names[:kept]) + rest, letters, break_on_hyphens=False)
+    for kept in range(len(members.names), 0, -1):
+        rest = f" … and {members.n_rows - kept:,} more" if kept < members.n_rows else ""
+        words = members.opening + ", ".join(members.names[:kept]) + rest
+        lines = textwrap.wrap(words, letters, break_on_hyphens=False)
         if len(lines) <= most:
             return lines
-    return [f"{n_all:,} rows"]
+    return [f"{members.n_rows:,} rows"]
 
 
 def _draw_tree(ax: Any, tree: Tree, layout: Layout, colours: list[str], total: float) -> None:

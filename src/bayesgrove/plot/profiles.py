@@ -105,8 +105,8 @@ def make_chart(described: Description, clusters: np.ndarray, most: int) -> Chart
         spread = np.nanstd(feature_cells(described)[:, best], axis=0)
         shift, scale = overall, np.where(spread > 0.0, spread, 1.0)
     names = [whole.features[f].name for f in features]
-    ends = ((part - shift) / scale for part in (means, lows, highs, overall))
-    return Chart(names, *ends, is_percent)
+    middle, low, high, level = ((part - shift) / scale for part in (means, lows, highs, overall))
+    return Chart(names, middle, low, high, level, is_percent)
 
 
 def _fitting(ax: Any, n_clusters: int) -> int:
