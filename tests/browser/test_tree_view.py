@@ -156,6 +156,7 @@ def test_keys_move_select_and_fold(open_page, made_result):
     upper = min(tree.children(tree.root), key=lambda node: tree.leaf_start[node])
     wait_for_value(page, "current", upper)
     assert f"Branch of {tree.size[upper]} rows" in page.locator("#said").inner_text()
+    assert page.locator("#node-words").inner_text().startswith(f"Branch of {tree.size[upper]} rows · One cluster with")
     page.keyboard.press("ArrowDown")
     lower = max(tree.children(tree.root), key=lambda node: tree.leaf_start[node])
     wait_for_value(page, "current", lower)

@@ -92,9 +92,14 @@ function traits(model, k, most = 5) {
   return found;
 }
 
+/** A number of a trait; rates in percent. */
+function traitNumber(trait, value) {
+  return trait.isRate && Number.isFinite(value) ? `${short(100 * value)} %` : short(value);
+}
+
 /** One trait in words. */
 function traitWords(trait) {
-  return `${trait.mean > trait.overall ? "high" : "low"} ${trait.name}: ${short(trait.mean)} (all rows ${short(trait.overall)})`;
+  return `${trait.mean > trait.overall ? "high" : "low"} ${trait.name}: ${traitNumber(trait, trait.mean)} (all rows ${traitNumber(trait, trait.overall)})`;
 }
 
 /** Items below a node; of folded branches none. */

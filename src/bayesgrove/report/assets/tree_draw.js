@@ -69,7 +69,7 @@ function colourOf(view, k) {
   return label < 0 ? view.inks.mixed : view.state.clusters[label].colour;
 }
 
-const DIM = [1, 0.35, 1];
+const DIM = [1, 0.4, 1];
 
 /** What a mode draws for a node; rectangles are gathered by colour, since changing colours is what costs time. */
 function makePen(view) {
@@ -263,9 +263,7 @@ function drawCutLine(view) {
   const x = Math.round(xOf(view, view.scale.levelOf(height)));
   context.strokeStyle = inks.accent;
   context.lineWidth = 2;
-  context.globalAlpha = 0.85;
   strokeColumn(context, x - 0.5, AXIS_ROOM, view.bottom);
-  context.globalAlpha = 1;
   context.fillStyle = inks.accent;
   context.beginPath();
   context.moveTo(x - 6, AXIS_ROOM);
@@ -373,7 +371,7 @@ function endText(view, k) {
     return label >= 0 && state.clusters[label].node === k && view.width >= 500 ? `cluster ${label} · ${rows}` : rows;
   }
   // Names may be long: each is cut to its room once.
-  if (view.nameTexts[k] === undefined) view.nameTexts[k] = fitText(view.context, itemName(view.model, tree.item[k], 80), view.gutter - STRIP - 16);
+  if (view.nameTexts[k] === undefined) view.nameTexts[k] = fitText(view.context, itemName(view.model, tree.item[k], 80), view.gutter - STRIP - 20);
   return view.nameTexts[k];
 }
 
