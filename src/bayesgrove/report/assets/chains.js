@@ -64,7 +64,7 @@ function diagnosticsTable(host, model) {
 /** A column's head that sorts by it, first one way and then the other. */
 function sortHead(column, order, changed) {
   const isNumber = column.key !== "name";
-  const button = el("button", { type: "button", class: "sort", text: column.name });
+  const button = el("button", { type: "button", class: "order-by", text: column.name });
   const cell = el("th", { scope: "col", class: isNumber ? "number" : null }, button);
   button.addEventListener("click", () => {
     order.isUp = order.key === column.key ? !order.isUp : !isNumber;

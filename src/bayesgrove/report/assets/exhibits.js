@@ -166,7 +166,7 @@ function drawBars(place, exhibit, bars) {
 
 function drawBarParts(svg, exhibit, bars, x, y) {
   const seen = d3.range(bars.values.length).filter((k) => Number.isFinite(bars.values[k]));
-  svg.selectAll(null).data(seen).join("rect").attr("class", "bar whole").attr("y", (k) => y(k)).attr("height", y.bandwidth())
+  svg.selectAll(null).data(seen).join("rect").attr("class", "pillar whole").attr("y", (k) => y(k)).attr("height", y.bandwidth())
     .attr("x", (k) => Math.min(x(0), x(bars.values[k]))).attr("width", (k) => Math.max(1, Math.abs(x(bars.values[k]) - x(0))));
   if (bars.low && bars.high) {
     const both = seen.filter((k) => Number.isFinite(bars.low[k]) && Number.isFinite(bars.high[k]));
