@@ -235,6 +235,21 @@ def test_dragging_over_rows_selects_them_everywhere(open_page):
     assert words(page, "#rows") == f"Selected: row {row} (1 of the 28 rows shown here)."
 
 
+def test_names_of_columns_are_no_rows(open_page):
+    page = open_page(planted_result())
+    click_cell(page, TABLE, -1, 2)
+    assert words(page, "#rows") == "Nothing selected."
+    assert hover_cell(page, TABLE, -1, 2) == ["noise"]
+
+
+def test_dragging_along_a_strip_selects_its_rows(open_page):
+    page = open_page(planted_result())
+    for canvas, start, stop in ((PAIRS, (4, -1), (7, -1)), (PAIRS, (-1, 9), (-1, 12)), (TABLE, (2, -1), (5, -1))):
+        drag_cells(page, canvas, start, stop)
+        assert words(page, "#rows").startswith("Selected: 4 rows (4 of")
+        page.locator("#pairs .clear").click()
+
+
 def test_rows_are_read_and_selected_with_keys(open_page):
     result = planted_result()
     page = open_page(result)

@@ -127,7 +127,7 @@ function linesExhibit(figure, exhibit, model, state) {
   let focus = null;
   const draw = () => {
     const series = lines.map((line, k) => ({ ...line, ...seriesLook(model, k) }));
-    seriesKeys(keys, series, focus, (k) => { focus = k; draw(); keys.children[k === null ? 0 : k].focus(); });
+    seriesKeys(keys, series, focus, (k) => { focus = k; draw(); });
     lineFigure(place, {
       x, series, focus, height: 280, most: 760, xLabel: exhibit.x_label, yLabel: exhibit.y_label,
       label: `${tidy(exhibit.title, 200)}: ${count(series.length, "line")} over ${tidy(exhibit.x_label)}`,

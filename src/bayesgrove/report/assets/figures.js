@@ -107,7 +107,10 @@ function tipsOfLines(figure, spec, x, y) {
 function seriesKeys(host, series, shown, choose) {
   host.replaceChildren(...series.map((one, k) => {
     const button = el("button", { type: "button", class: "key", "aria-pressed": String(k === shown) }, lineKey(one), tidy(one.name, 40));
-    button.addEventListener("click", () => choose(k === shown ? null : k));
+    button.addEventListener("click", () => {
+      choose(k === shown ? null : k);
+      host.children[k].focus();  // the buttons have been made anew
+    });
     return button;
   }));
 }
