@@ -37,6 +37,13 @@ function pairCode(pairs, a, b) {
   return pairs.values[(high * (high + 1)) / 2 + low];
 }
 
+/** The probability of two places in words. Of 255 steps the first and the last are near, but need not be, 0 and 1. */
+function pairWords(pairs, a, b) {
+  const share = pairCode(pairs, a, b) / 255;
+  if (a === b) return "1.00";
+  return share >= 0.995 ? ">.99" : share < 0.005 ? "<.01" : share.toFixed(2);
+}
+
 function pairsNote(model, pairs) {
   const most = pairs.items.length < model.n
     ? ` ${pairs.items.length.toLocaleString("en")} of ${count(model.n, "row")} are shown, evenly spread over the tree.` : "";
@@ -135,7 +142,7 @@ function paintPairNumbers(context, layout, { shown, ...pairs }) {
     for (let j = 0; j < shown.length; j++) {
       const share = pairCode(pairs, shown[i], shown[j]) / 255;
       context.fillStyle = d3.hcl(shade(share)).l > 55 ? "#10141a" : "#ffffff";
-      context.fillText(chance(share), layout.left + (j + 0.5) * layout.cellWidth, layout.top + (i + 0.5) * layout.cellHeight);
+      context.fillText(pairWords(pairs, shown[i], shown[j]), layout.left + (j + 0.5) * layout.cellWidth, layout.top + (i + 0.5) * layout.cellHeight);
     }
   }
 }
@@ -143,9 +150,8 @@ function paintPairNumbers(context, layout, { shown, ...pairs }) {
 function pairTip(model, state, pairs, i, j) {
   const item = (place) => pairs.items[pairs.shown[place]];
   if (i < 0 || j < 0) return [itemName(model, item(Math.max(i, j))), ...clusterWords(state, item(Math.max(i, j)))];
-  const share = pairCode(pairs, pairs.shown[i], pairs.shown[j]) / 255;
   const words = pairs.isSampled ? "together in a share of draws of" : "together with probability";
-  return [`${words} ${chance(share)}`, itemName(model, item(i)), itemName(model, item(j))];
+  return [`${words} ${pairWords(pairs, pairs.shown[i], pairs.shown[j])}`, itemName(model, item(i)), itemName(model, item(j))];
 }
 
 /** The rows of both sides of a rectangle. */
