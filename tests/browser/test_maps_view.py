@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bayesgrove.core.table import Table
 from bayesgrove.inference.overview import pair_sample, principal_plane
 from bayesgrove.plot.colours import PALETTE
 from browser.pointing import (
@@ -17,7 +18,7 @@ from browser.pointing import (
     pixel,
     tip_lines,
 )
-from browser.results import LEVELS, planted_result
+from browser.results import LEVELS, describe, planted_labels, planted_result, planted_tree
 
 pytestmark = pytest.mark.browser
 
@@ -218,6 +219,19 @@ def check_cell(text, value, column, j):
     return "number"
 
 
+def test_rare_categories_and_outliers_are_not_taken_for_others(open_page):
+    labels = planted_labels((60, 40))
+    tree = planted_tree(labels)
+    values = np.column_stack([np.zeros(100), np.linspace(0.0, 1.0, 100)])
+    values[7] = 2.0, 50.0
+    table = Table(values, ("colour", "size"), ("category", "float"), {0: LEVELS})
+    page = open_page(planted_result((60, 40), description=describe(table, tree, labels)))
+    row = tree.leaf_order.tolist().index(7)
+    assert hover_cell(page, TABLE, row, 0)[0] == f"colour: {LEVELS[2]}"
+    assert hover_cell(page, TABLE, row + 1, 0)[0] == f"colour: {LEVELS[0]}"
+    assert hover_cell(page, TABLE, row, 1)[0].endswith(" or more")
+
+
 def test_missing_cells_are_hatched_and_explained_where_there_are_any(open_page):
     legend = "#rows .table-view .scale"
     assert "missing" in open_page(planted_result()).locator(legend).inner_text()
@@ -311,6 +325,17 @@ def test_points_wear_the_colours_of_their_clusters(open_page):
 def colour_distance(one, other):
     parts = [np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) for colour in (one, other)]
     return float(np.abs(parts[0] - parts[1]).sum())
+
+
+def test_points_that_are_not_selected_step_back(open_page):
+    result = planted_result()
+    page = open_page(result)
+    places = point_places(page, result)
+    alone = [i for i in range(28) if np.partition(np.hypot(*(places - places[i]).T), 1)[1] > 10]
+    before = [pixel(page, PLANE, *places[i]) for i in alone]
+    click_cell(page, TABLE, alone[0], 1)
+    after = [pixel(page, PLANE, *places[i]) for i in alone]
+    assert [old == new for old, new in zip(before, after, strict=True)] == [True] + [False] * (len(alone) - 1)
 
 
 def test_a_loop_around_points_selects_them(open_page):
