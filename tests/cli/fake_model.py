@@ -48,7 +48,7 @@ class FakeTree:
         leaves = [f"├─ {self.label(i)} [bold] {'long ' * 40}" for i in self.item[self.item >= 0]]
         return "\n".join([f"{len(leaves)} items, together .05", *leaves[: max_lines - 1]])
 
-    def plot(self, ax=None, kind="dendrogram"):
+    def plot(self, ax=None, kind="dendrogram", labels=None):
         ax.plot([0, 1], [0, 1])
         return ax
 
@@ -69,6 +69,13 @@ def grow(labels):
             roots.append(top)
     item = np.where(np.arange(next_id) < n, np.arange(next_id), -1)
     return FakeTree(np.array(parent), item, np.array(size), np.array(chance))
+
+
+@dataclasses.dataclass(frozen=True)
+class FakeResult:
+    """What a report would show."""
+
+    tree: FakeTree
 
 
 class Fake:
@@ -99,6 +106,7 @@ class Fake:
         self.tree_ = dataclasses.replace(grow(labels), leaf_labels=names)
         self.log_evidence_, self.concentration_ = -12.5, self.concentration
         self.likelihood_ = Likelihood(np.array([0.0, 1.0]), 0.1)
+        self.result_ = FakeResult(self.tree_)
 
     def predict(self, X):
         return self._codes(X.values)
@@ -106,6 +114,10 @@ class Fake:
     def predict_proba(self, X):
         one = self._codes(X.values) * 0.5 + 0.25
         return np.stack([0.875 - one, one, np.full(len(one), 0.125)], axis=1)
+
+    def report(self, path, title=None):
+        path.write_text(f"<html>{self.result_.tree.leaf_labels}</html>")
+        return path
 
     def save(self, path):
         write_model(path, "fake", {"names": self.tree_.leaf_labels}, {"labels": self.labels_})

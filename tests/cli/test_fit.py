@@ -8,7 +8,7 @@ import pytest
 from bayesgrove.cli.main import main
 
 pytestmark = pytest.mark.unit
-FILES = {"labels.csv", "model.bg", "summary.json", "tree.newick", "tree.png"}
+FILES = {"labels.csv", "model.bg", "report.html", "summary.json", "tree.newick", "tree.png"}
 
 
 def contents(folder):
@@ -47,6 +47,7 @@ def test_the_terminal_shows_clusters_numbers_tree_and_picture(data, tmp_path, ca
     assert len(tree) == 1
     assert len(tree[0]) == 80
     assert f"picture  {tmp_path / 'r' / 'tree.png'}" in lines
+    assert f"report   {tmp_path / 'r' / 'report.html'} (open it in a browser)" in lines
 
 
 def test_settings_are_typed(data, tmp_path):
@@ -134,7 +135,7 @@ def test_a_failed_picture_keeps_the_model(data, tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(fake_model.FakeTree, "plot", lambda tree, **_: 1 / 0)
     assert main(["fit", "bhc", str(data), "--out", str(tmp_path / "r")]) == 1
-    assert set(contents(tmp_path / "r")) == FILES - {"tree.png"}
+    assert set(contents(tmp_path / "r")) == FILES - {"tree.png", "report.html"}
 
 
 def test_existing_runs_are_replaced_only_by_force(run, data, capsys):

@@ -60,6 +60,7 @@ def test_fit_tells_and_keeps_the_result(wines, tmp_path, capsys):
     assert sorted(path.name for path in folder.iterdir()) == [
         "labels.csv",
         "model.bg",
+        "report.html",
         "summary.json",
         "tree.newick",
         "tree.png",

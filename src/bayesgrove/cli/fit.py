@@ -110,6 +110,7 @@ def name_leaves(model: Any, names: tuple[str, ...] | None) -> None:
     """Give the tree's leaves the rows' names."""
     if names is not None:
         model.tree_ = dataclasses.replace(model.tree_, leaf_labels=names)
+        model.result_ = dataclasses.replace(model.result_, tree=model.tree_)
 
 
 def summarise(model: Any, name: str, table: Table, seconds: float) -> dict[str, Any]:
@@ -130,11 +131,10 @@ def summarise(model: Any, name: str, table: Table, seconds: float) -> dict[str, 
 
 
 def show_files(console: Console, run: Path, model: Any) -> None:
-    """Draw the picture and say where everything is."""
-    problem = run_folder.write_picture(run, model.tree_)
+    """Draw the picture, write the report, and say where everything is."""
+    problem = run_folder.write_picture(run, model)
+    report = model.report(run / run_folder.REPORT)
     console.print()
-    if problem is None:
-        console.print(f"picture  {run / run_folder.PICTURE}", soft_wrap=True, highlight=False, markup=False)
-    else:
-        console.print(problem, soft_wrap=True, highlight=False, markup=False)
-    console.print(f"run      {run}", soft_wrap=True, highlight=False, markup=False)
+    picture = f"picture  {run / run_folder.PICTURE}" if problem is None else problem
+    for line in (picture, f"run      {run}", f"report   {report} (open it in a browser)"):
+        console.print(line, soft_wrap=True, highlight=False, markup=False)

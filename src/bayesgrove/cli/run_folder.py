@@ -14,6 +14,7 @@ from bayesgrove.core.errors import InvalidFileError
 from bayesgrove.io import atomic
 
 MODEL, LABELS, NEWICK, PICTURE, SUMMARY = "model.bg", "labels.csv", "tree.newick", "tree.png", "summary.json"
+REPORT = "report.html"
 REQUEST, CHAINS = "request.json", "chains"
 """What was asked for, and the folder of the chains' logs: a run of Markov chains has them from its beginning."""
 MAX_SUMMARY_BYTES = 256 * 2**20
@@ -60,8 +61,9 @@ def staging(run: Path) -> Iterator[Path]:
 def _publish(stage: Path, run: Path) -> None:
     """Move each file by one atomic step; files of the user's own in an old run stay."""
     run.mkdir(exist_ok=True)
-    with contextlib.suppress(FileNotFoundError):
-        (run / PICTURE).unlink()  # the old picture shows another tree
+    for name in (PICTURE, REPORT):
+        with contextlib.suppress(FileNotFoundError):
+            (run / name).unlink()  # the old ones show another tree
     for path in sorted(stage.iterdir()):
         os.replace(path, run / path.name)
 
@@ -73,7 +75,7 @@ def begin_chains(run: Path, request: dict[str, Any]) -> Path:
         shutil.rmtree(run / CHAINS, ignore_errors=True)  # asked for by --force
     except OSError as error:
         raise InvalidFileError(f"cannot write to {run}: {error.strerror}.", path=run) from error
-    for name in (SUMMARY, MODEL, LABELS, NEWICK, PICTURE):
+    for name in (SUMMARY, MODEL, LABELS, NEWICK, PICTURE, REPORT):
         with contextlib.suppress(FileNotFoundError):
             (run / name).unlink()  # they show another run
     atomic.write_text(run / REQUEST, json.dumps(request, indent=2) + "\n")
@@ -92,7 +94,7 @@ def read_request(run: Path) -> dict[str, Any]:
 
 
 def write_run(run: Path, model: Any, summary: dict[str, Any], names: tuple[str, ...] | None, *, force: bool) -> None:
-    """Write all files of a run but the picture."""
+    """Write all files of a run but the picture and the report."""
     from bayesgrove.io.delimited import write_labels_csv
 
     check_destination(run, force=force)
@@ -103,14 +105,14 @@ def write_run(run: Path, model: Any, summary: dict[str, Any], names: tuple[str, 
         atomic.write_text(stage / SUMMARY, json.dumps(summary, indent=2) + "\n")
 
 
-def write_picture(run: Path, tree: Any) -> str | None:
+def write_picture(run: Path, model: Any) -> str | None:
     """Draw the tree into the run; gives the reason when there is no picture."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         return "no picture: matplotlib is not installed (pip install 'bayesgrove[plot]')"
     figure = Figure(figsize=(9, 6), layout="constrained")
-    tree.plot(ax=figure.subplots(), kind="dendrogram")
+    model.tree_.plot(ax=figure.subplots(), kind="dendrogram", labels=model.labels_)
     with atomic.replacing(run / PICTURE) as stream:
         figure.savefig(stream, format="png", dpi=150)
     return None

@@ -11,6 +11,7 @@ from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator, resolve_seed
 from bayesgrove.core.table import Table
 from bayesgrove.estimators.inputs import accepts_sparse, read_input
+from bayesgrove.estimators.notebook import result_html
 from bayesgrove.estimators.saving import save_estimator
 from bayesgrove.estimators.settings import check_whole
 from bayesgrove.inference.description import Description, describe_rows
@@ -151,6 +152,11 @@ class Clusterer(ClusterMixin, BaseEstimator):
         seed = self._seed if random_state is None else resolve_seed(random_state)
         drawn = self._draw_rows(generator(seed, SAMPLING_PATH), n_samples)
         return self._bound.encoding.undo(drawn)
+
+    def _html_repr(self) -> str:
+        """What scikit-learn shows in notebooks, and what was found."""
+        settings: str = super()._html_repr()
+        return settings + result_html(self.result_) if hasattr(self, "result_") else settings
 
     def report(self, path: Any, *, title: str | None = None) -> Path:
         """Write one HTML file that shows the hierarchy, how sure it is, what sets clusters apart, and the chains.

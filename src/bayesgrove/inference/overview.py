@@ -9,8 +9,9 @@ from bayesgrove.inference.description import Description, spread
 from bayesgrove.inference.result import Result
 from bayesgrove.inference.similarity import cohesion
 from bayesgrove.stats.partitions import co_clustering
-from bayesgrove.trees import cluster_count_law, neighbours_together
+from bayesgrove.trees import cluster_count_law, neighbours_together, together_below
 from bayesgrove.trees.consensus import consensus_tree
+from bayesgrove.trees.cuts import node_labels
 
 MOST_PAIR_DRAWS = 2_000
 """Draws, evenly spread, that a similarity to be drawn is computed from."""
@@ -73,42 +74,19 @@ def cluster_certainty(result: Result) -> np.ndarray | None:
 
 
 def _tree_certainty(result: Result) -> np.ndarray:
-    """Pairs are counted at the lowest node that has both."""
+    """Every pair of rows is counted at the lowest node that has both; nan for a cluster that is no branch."""
     tree, labels = result.tree, result.labels
-    in_order = labels[tree.leaf_order]
-    sizes = np.bincount(labels)
-    if tree.n_leaves == 1:
-        return np.ones(1)
-    starts = np.flatnonzero(np.concatenate([[True], in_order[1:] != in_order[:-1]]))
-    if starts.size != sizes.size:  # a cluster that is no branch of the tree has no probability there
-        return np.where(sizes == 1, 1.0, np.nan)
-    neighbours = neighbours_together(tree)
-    found = np.ones(sizes.size)
-    for start in starts:
-        own = in_order[start]
-        if sizes[own] > 1:
-            found[own] = mean_of_minima(neighbours[start : start + sizes[own] - 1])
-    return found
-
-
-def mean_of_minima(values: np.ndarray) -> float:
-    """Mean, over all runs of neighbouring values, of the least of a run.
-
-    Examples
-    --------
-    >>> mean_of_minima(np.array([0.5, 0.8]))
-    0.6
-    """
-    # Each value is the least of (places to the left) x (places to the right) runs: a stack finds both.
-    total, stack, sums = 0.0, [-1], [0.0]
-    for place, value in enumerate(values.tolist()):
-        while stack[-1] >= 0 and values[stack[-1]] >= value:
-            stack.pop()
-            sums.pop()
-        sums.append(sums[-1] + value * (place - stack[-1]))
-        stack.append(place)
-        total += sums[-1]
-    return total / (values.size * (values.size + 1) / 2)
+    sizes = np.bincount(labels).astype(np.float64)
+    squares = np.bincount(tree.parent[:-1], tree.size[:-1] ** 2.0, minlength=tree.n_nodes)
+    n_pairs = np.where(tree.item == NULL, (tree.size**2.0 - squares) / 2.0, 0.0)
+    of_node = node_labels(tree, labels)
+    inside = of_node != NULL
+    own = of_node[inside]
+    pairs_found = np.bincount(own, n_pairs[inside], minlength=sizes.size)
+    total = np.bincount(own, (n_pairs * together_below(tree))[inside], minlength=sizes.size)
+    wanted = sizes * (sizes - 1.0) / 2.0
+    mean = total / np.maximum(wanted, 1.0)
+    return np.where(sizes == 1, 1.0, np.where(pairs_found == wanted, mean, np.nan))
 
 
 class CountLaw(NamedTuple):

@@ -15,6 +15,7 @@ from bayesgrove.core.rng import resolve_seed
 from bayesgrove.inference.credible import CredibleBall, ball_around
 from bayesgrove.inference.diagnostics import Diagnostics, diagnose
 from bayesgrove.inference.export import draws_to_arviz, write_netcdf
+from bayesgrove.inference.notebook import draws_html
 from bayesgrove.inference.point_estimate import PointEstimate, estimate_partition
 from bayesgrove.inference.similarity import Certainty, certainty_of
 from bayesgrove.stats.partitions import co_clustering, relabel, relabel_draws
@@ -91,6 +92,9 @@ class Posterior:
             f"Posterior(n_chains={self.n_chains}, n_draws={self.n_draws}, n_items={self.n_items}, "
             f"scalars={sorted(self.scalars)}{extra})"
         )
+
+    def _repr_html_(self) -> str:
+        return draws_html(self.labels, tuple(self.scalars))
 
     @property
     def n_chains(self) -> int:

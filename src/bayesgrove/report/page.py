@@ -17,7 +17,12 @@ from bayesgrove.report.encode import safe_json
 SCRIPTS = (
     "numbers.js",
     "state.js",
+    "controls.js",
+    "tree_layout.js",
+    "tree_draw.js",
     "tree.js",
+    "cells.js",
+    "figures.js",
     "pairs.js",
     "rows.js",
     "clusters.js",

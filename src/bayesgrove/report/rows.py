@@ -1,5 +1,6 @@
 """What a page shows of the rows: features, profiles of branches and clusters, a heat map, a plane."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -41,27 +42,38 @@ def profile_document(described: Description) -> dict[str, Any]:
 def table_document(described: Description) -> dict[str, Any]:
     """Cells of the sampled rows as 0 .. 254 within their columns, 255 where missing."""
     cells = described.sample.values
-    low, high = column_range(cells)
+    categories = described.sample.categories
+    low, high = column_range(cells, categories)
     with np.errstate(invalid="ignore"):
         shades = np.rint(254.0 * np.clip((cells - low) / np.where(high > low, high - low, 1.0), 0.0, 1.0))
     shades = np.where(np.isnan(cells), MISSING, shades)
-    categories = described.sample.categories
+    least, most = (
+        [number(end(cells[seen, j])) if seen.any() else None for j, seen in enumerate(~np.isnan(cells.T))]
+        for end in (np.min, np.max)
+    )
     return {
         "items": pack(described.rows, "i4"),
         "columns": list(described.sample.names),
         "values": pack(shades, "u1"),
         "low": [number(value) for value in low.tolist()],
         "high": [number(value) for value in high.tolist()],
+        "least": least,
+        "most": most,
         "categories": {str(j): [str(label) for label in labels] for j, labels in categories.items()},
     }
 
 
-def column_range(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The ends of each column's scale: quantiles, so that outliers do not bleach the rest; nan without cells."""
+def column_range(cells: np.ndarray, categories: Mapping[int, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of each column's scale: quantiles, so that outliers do not bleach the rest; nan without cells.
+
+    Categories run from the first to the last, as each is to be told from its shade.
+    """
     ends = np.full((2, cells.shape[1]), np.nan)
     for j in range(cells.shape[1]):
         seen = cells[~np.isnan(cells[:, j]), j]
-        if seen.size:
+        if j in categories:
+            ends[:, j] = 0, len(categories[j]) - 1
+        elif seen.size:
             ends[:, j] = np.quantile(seen, (TAIL, 1.0 - TAIL))
             if ends[0, j] == ends[1, j]:
                 ends[:, j] = seen.min(), seen.max()

@@ -10,6 +10,7 @@ from bayesgrove.trees.weights import (
     node_log_weights,
     same_cluster_matrix,
     same_cluster_probability,
+    together_below,
 )
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "parse_newick",
     "same_cluster_matrix",
     "same_cluster_probability",
+    "together_below",
 ]

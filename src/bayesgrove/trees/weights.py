@@ -42,7 +42,7 @@ def expected_clusters(tree: "Tree") -> float:
 
 def same_cluster_probability(tree: "Tree", i: int, j: int) -> float:
     """Probability that two items share a cluster: the weights of all nodes that contain both."""
-    return float(_weights_down_to(tree)[tree.lca(i, j)])
+    return float(together_below(tree)[tree.lca(i, j)])
 
 
 def same_cluster_matrix(tree: "Tree") -> np.ndarray:
@@ -52,7 +52,7 @@ def same_cluster_matrix(tree: "Tree") -> np.ndarray:
             f"the matrix of {tree.n_leaves} items needs {8e-9 * tree.n_leaves**2:.1f} GB, the limit is "
             f"{MAX_MATRIX_ITEMS} items. Ask for pairs with same_cluster_probability."
         )
-    together = _weights_down_to(tree)
+    together = together_below(tree)
     ordered = np.zeros((tree.n_leaves, tree.n_leaves))
     end = tree.leaf_start + tree.size
     for node in range(tree.n_nodes - 1):  # its leaves against those of the siblings on its right
@@ -70,7 +70,7 @@ def neighbours_together(tree: "Tree") -> np.ndarray:
     The least of those between two places is the probability of the items at these places, because it falls towards
     the root and the lowest node with both is the highest of those between them.
     """
-    together = _weights_down_to(tree)
+    together = together_below(tree)
     found = np.ones(tree.n_leaves - 1)
     below = np.arange(tree.n_nodes - 1)
     above = tree.parent[below]
@@ -89,19 +89,17 @@ def cluster_count_law(tree: "Tree", negligible: float = 1e-9) -> tuple[int, np.n
     """
     odds = needed_column(tree, "log_merge_odds", "the law of the number of clusters")
     merged = np.exp(-np.logaddexp(0.0, -odds))
-    least, laws = np.zeros(tree.n_nodes, np.int64), [np.ones(1)] * tree.n_nodes  # empty sums so far
-    for node in range(tree.n_nodes):
-        if tree.item[node] != NULL:
-            low, law = 1, np.ones(1)
-        else:
-            low, law = _with_one(int(least[node]), laws[node], float(merged[node]), negligible)
-        above = tree.parent[node]
-        if above == NULL:
-            return low, law / law.sum()
-        laws[above] = np.convolve(laws[above], law)
-        least[above] += low
-        laws[node] = law[:0]
-    raise InvalidTreeError("a tree ends in its root.")
+    is_one = (merged >= 1.0 - negligible) | (tree.item != NULL)
+    shown = np.flatnonzero(sum_of_ancestors(tree.parent, is_one.astype(np.float64)) == 0.0)
+    laws = {int(node): (0, np.ones(1)) for node in shown}  # of no clusters, before any child is counted
+    for node in shown.tolist():
+        low, law = laws.pop(node)
+        low, law = (1, np.ones(1)) if is_one[node] else _with_one(low, law, float(merged[node]), negligible)
+        above = int(tree.parent[node])
+        if above != NULL:
+            low_above, law_above = laws[above]
+            laws[above] = low_above + low, np.convolve(law_above, law)
+    return low, law / law.sum()
 
 
 def _with_one(low: int, law: np.ndarray, merged: float, negligible: float) -> tuple[int, np.ndarray]:
@@ -113,6 +111,7 @@ def _with_one(low: int, law: np.ndarray, merged: float, negligible: float) -> tu
     return int(kept[0]) + 1, whole[kept[0] : kept[-1] + 1]
 
 
-def _weights_down_to(tree: "Tree") -> np.ndarray:
+def together_below(tree: "Tree") -> np.ndarray:
+    """Probability, for every node, that two items whose lowest common node it is share a cluster."""
     weights = np.exp(node_log_weights(tree))
     return sum_of_ancestors(tree.parent, weights) + weights

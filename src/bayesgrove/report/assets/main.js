@@ -33,7 +33,7 @@ function showPage(data, cut) {
 }
 
 /** The four answers, and the law of the number of clusters. */
-function overviewView(host, model) {
+function overviewView(host, model, state) {
   const words = model.data.summary;
   const trust = words.converged === null ? "plain" : words.converged ? "good" : "bad";
   const card = (id, title, text, kind) => el("div", { class: `card ${kind || ""}`, id }, el("h3", { text: title }), el("p", { text: tidy(text, 1500) }));
@@ -46,6 +46,7 @@ function overviewView(host, model) {
   if (words.log_evidence !== null) {
     host.append(el("p", { class: "note", text: `Log evidence of the model, a lower bound: ${short(words.log_evidence)}.` }));
   }
+  countsFigure(host, model, state);
 }
 
 function settingsView(host, model) {

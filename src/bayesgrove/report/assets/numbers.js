@@ -21,7 +21,7 @@ function el(tag, attributes, ...children) {
     if (name === "text") made.textContent = value;
     else made.setAttribute(name, value === true ? "" : String(value));
   }
-  for (const child of children.flat()) if (child !== null && child !== undefined) made.append(child);
+  for (const child of children.flat(Infinity)) if (child !== null && child !== undefined) made.append(child);
   return made;
 }
 
@@ -84,10 +84,10 @@ function ink(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-/** Red, green, blue of a share between 0 and 1 on the scale of similarities (cividis reversed in light, plain in dark). */
+/** Red, green, blue of a share between 0 and 1 on the scale of similarities (both ends and all between differ in lightness). */
 function shade(share) {
   const t = Math.max(0, Math.min(1, share));
-  return d3.rgb(d3.interpolateCividis(isDark() ? t : 1 - t));
+  return d3.rgb(isDark() ? d3.interpolateCividis(t) : d3.interpolateYlGnBu(t));
 }
 
 /** A canvas of a size in CSS pixels, sharp on every screen; gives its context, scaled. */

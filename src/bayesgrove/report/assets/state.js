@@ -130,9 +130,9 @@ function makeState(model) {
     tell("cut");
     tell("select");
   };
-  state.selectNode = (k) => {
+  state.selectNode = (k, given) => {
     const tree = model.tree;
-    const words = tree.item[k] >= 0 ? itemName(model, tree.item[k]) : `branch of ${count(tree.size[k], "row")}`;
+    const words = given || (tree.item[k] >= 0 ? itemName(model, tree.item[k]) : `branch of ${count(tree.size[k], "row")}`);
     state.selection = { node: k, items: new Set(itemsBelow(model, k)), words };
     tell("select");
     say(`Selected: ${words}`);
@@ -144,13 +144,9 @@ function makeState(model) {
   };
   state.selectCluster = (label) => {
     const cluster = state.clusters[label];
-    if (cluster.node >= 0) {
-      state.selectNode(cluster.node);
-      state.selection.words = `cluster ${label}, ${count(cluster.size, "row")}`;
-      return;
-    }
-    const items = d3.range(model.n).filter((item) => state.itemLabel[item] === label);
-    state.selectItems(items, `cluster ${label}, ${count(cluster.size, "row")}`);
+    const words = `cluster ${label}, ${count(cluster.size, "row")}`;
+    if (cluster.node >= 0) state.selectNode(cluster.node, words);
+    else state.selectItems(d3.range(model.n).filter((item) => state.itemLabel[item] === label), words);
   };
   state.clearSelection = () => { state.selection = null; tell("select"); say("Nothing selected"); };
   state.retheme = () => tell("theme");
