@@ -1,5 +1,6 @@
 """Formulas as MathML, which browsers draw themselves: Sphinx's own renderer would load a script from the network."""
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -8,13 +9,17 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
+TIGHT_LOG = re.compile(r"<mi>log</mi>(?=\s*<m(?:i|sub|frac))")
+"""A logarithm and a letter or fraction behind it, which would stand too close."""
+
 
 def as_mathml(node: nodes.Node, *, is_block: bool) -> str:
     """The markup of a formula; one that cannot be translated stops the build."""
     try:
-        return str(tex2mathml(node.astext(), as_block=is_block))
+        markup = str(tex2mathml(node.astext(), as_block=is_block))
     except MathError as error:
         raise ExtensionError(f"{node.astext()!r} is no formula that docutils can translate: {error}") from error
+    return TIGHT_LOG.sub('<mi>log</mi><mspace width="0.17em"></mspace>', markup)
 
 
 def visit_inline(writer: Any, node: nodes.math) -> None:
