@@ -124,7 +124,7 @@ def iris_traces() -> Figure:
             ax.plot(draws, values[draws], color=PALETTE[chain], linewidth=0.8, label=f"chain {chain}")
         ax.set_ylabel(name)
         ax.spines[["top", "right"]].set_visible(False)
-    figure.axes[0].legend(ncols=4, frameon=False, fontsize=8, loc="upper right")
+    figure.axes[0].legend(ncols=4, frameon=False, fontsize=8, loc="lower right", bbox_to_anchor=(1.0, 0.97))
     figure.axes[1].set_xlabel("draw (every tenth is shown)")
     return figure
 
