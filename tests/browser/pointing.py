@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+
 def layout_of(page: Any, canvas: str) -> dict[str, float]:
     """Rows, columns and places of the cells of a map, in pixels from the canvas's corner."""
     layout: dict[str, float] = json.loads(page.locator(canvas).get_attribute("data-cells"))
@@ -42,7 +43,14 @@ def hover_cell(page: Any, canvas: str, row: int, column: int) -> list[str]:
 def tip_lines(page: Any) -> list[str]:
     """The lines beside the pointer; none when there are no words."""
     tip = page.locator("#tip")
-    return [] if tip.is_hidden() else tip.evaluate("tip => Array.from(tip.children, (line) => line.textContent)")
+    if tip.is_hidden():
+        return []
+    return [plain(line) for line in tip.evaluate("tip => Array.from(tip.children, (line) => line.textContent)")]
+
+
+def plain(text: str) -> str:
+    """A text with hyphens for the minus signs and dashes of a page."""
+    return text.replace("\u2212", "-").replace("\u2013", "-")
 
 
 def click_cell(page: Any, canvas: str, row: int, column: int) -> None:

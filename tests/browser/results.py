@@ -124,13 +124,29 @@ def all_exhibits() -> tuple[Exhibit, ...]:
     rows, columns = ("first", "second", "third"), ("a", "b", "c", "d")
     return (
         GridExhibit(
-            title="A grid", note="Read it.", columns=("topic", "weight", "n"), rows=[["fish", 0.123456, 1200], ["fowl", None, -3]]
+            title="A grid",
+            note="Read it.",
+            columns=("topic", "weight", "n"),
+            rows=[["fish", 0.123456, 1200], ["fowl", None, -3]],
         ),
         HeatMapExhibit(title="A map", values=values, row_names=rows, column_names=columns, unit="grams"),
-        HeatMapExhibit(title="Two sides", values=values - 4.0, row_names=rows, column_names=columns, unit="z", middle=0.0),
-        LinesExhibit(title="Lines", x=x, series={"sine": np.sin(x), "broken": np.where(x < 5, np.nan, x / 5)}, x_label="time", y_label="swing"),
+        HeatMapExhibit(
+            title="Two sides", values=values - 4.0, row_names=rows, column_names=columns, unit="z", middle=0.0
+        ),
+        LinesExhibit(
+            title="Lines",
+            x=x,
+            series={"sine": np.sin(x), "broken": np.where(x < 5, np.nan, x / 5)},
+            x_label="time",
+            y_label="swing",
+        ),
         BarsExhibit(
-            title="Bars", names=("up", "down"), values=np.array([2.0, -1.0]), low=np.array([1.5, -1.4]), high=np.array([2.4, -0.5]), y_label="effect"
+            title="Bars",
+            names=("up", "down"),
+            values=np.array([2.0, -1.0]),
+            low=np.array([1.5, -1.4]),
+            high=np.array([2.4, -0.5]),
+            y_label="effect",
         ),
         PictureExhibit(title="A picture", png=SMALLEST_PICTURE, alt="one black pixel"),
     )

@@ -9,7 +9,9 @@ import pytest
 from bayesgrove.core.errors import InvalidTreeError, MemoryLimitError
 from bayesgrove.trees import (
     Tree,
+    cluster_count_law,
     expected_clusters,
+    neighbours_together,
     node_log_weights,
     same_cluster_matrix,
     same_cluster_probability,
@@ -65,6 +67,49 @@ def test_pairs_equal_enumeration(seed):
     np.testing.assert_allclose(matrix, together, atol=1e-12)
     pairs = [[same_cluster_probability(tree, i, j) for j in range(tree.n_leaves)] for i in range(tree.n_leaves)]
     np.testing.assert_allclose(pairs, matrix, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_neighbours_give_all_pairs(seed):
+    tree = random_tree(seed)
+    matrix = same_cluster_matrix(tree)[np.ix_(tree.leaf_order, tree.leaf_order)]
+    neighbours = neighbours_together(tree)
+    assert neighbours.shape == (tree.n_leaves - 1,)
+    np.testing.assert_allclose(neighbours, np.diagonal(matrix, 1), atol=1e-15)
+    for i in range(tree.n_leaves):
+        for j in range(i + 1, tree.n_leaves):
+            assert neighbours[i:j].min() == pytest.approx(matrix[i, j], abs=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_count_law_equals_enumeration(seed):
+    tree = random_tree(seed)
+    expected = np.zeros(tree.n_leaves + 1)
+    for front in tree_partitions(tree.parent):
+        expected[len(front)] += front_probability(tree.parent, tree.log_merge_odds, front)
+    least, law = cluster_count_law(tree)
+    found = np.zeros(tree.n_leaves + 1)
+    found[least : least + law.size] = law
+    np.testing.assert_allclose(found, expected, atol=1e-7)  # tails below 1e-9 are cut at every node
+    assert law[0] > 0.0
+    assert law.sum() == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_mean_of_the_count_law(seed):
+    rng = np.random.default_rng(seed)
+    n = 300
+    tree = Tree.from_merges(random_merges(rng, n), rng.normal(0.0, 3.0, n - 1))
+    least, law = cluster_count_law(tree)
+    assert law @ np.arange(least, least + law.size) == pytest.approx(expected_clusters(tree), abs=1e-4)
+
+
+def test_count_law_of_certain_trees():
+    assert cluster_count_law(Tree.from_parents([-1], columns={"log_merge_odds": np.array([np.inf])}))[0] == 1
+    merges = [[0, 1], [2, 3], [4, 5]]
+    for odds, n_clusters in ((-800.0, 4), (800.0, 1)):
+        least, law = cluster_count_law(Tree.from_merges(merges, [odds] * 3))
+        assert (least, law.tolist()) == (n_clusters, [1.0])
 
 
 @pytest.mark.parametrize("seed", range(20))

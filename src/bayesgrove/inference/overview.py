@@ -168,13 +168,24 @@ def feature_cells(described: Description) -> np.ndarray:
 
     A column that is missing altogether gives zeros.
     """
-    place = np.full(int(max((f.column for f in described.features), default=-1)) + 1, NULL)
-    place[described.columns[described.columns < place.size]] = np.flatnonzero(described.columns < place.size)
+    place = _sample_places(described)
     found = []
-    for feature in described.features:
-        if place[feature.column] == NULL:
-            continue
+    for feature in (described.features[f] for f in sampled_features(described)):
         cells = described.sample.values[:, place[feature.column]]
         numbers = np.where(np.isnan(cells), np.nan, cells == feature.category) if feature.category >= 0 else cells
         found.append(np.zeros(numbers.size) if np.isnan(numbers).all() else numbers)
     return np.column_stack(found) if found else np.zeros((described.rows.size, 0))
+
+
+def sampled_features(described: Description) -> np.ndarray:
+    """Numbers of the features whose column is in the sample: those that `feature_cells` has, in its order."""
+    place = _sample_places(described)
+    return np.flatnonzero([place[feature.column] != NULL for feature in described.features])
+
+
+def _sample_places(described: Description) -> np.ndarray:
+    """Place in the sample of each column of the table that features are of; -1 where it has none."""
+    place = np.full(int(max((f.column for f in described.features), default=-1)) + 1, NULL)
+    is_known = described.columns < place.size
+    place[described.columns[is_known]] = np.flatnonzero(is_known)
+    return place

@@ -1,6 +1,24 @@
 """Pictures of trees and results; matplotlib is imported when something is drawn."""
 
+from bayesgrove.plot.chains import ranks, trace
+from bayesgrove.plot.counts import cluster_counts
 from bayesgrove.plot.dendrograms import dendrogram
+from bayesgrove.plot.embeddings import embedding
 from bayesgrove.plot.icicles import icicle
+from bayesgrove.plot.members import tree_with_members
+from bayesgrove.plot.profiles import profile
+from bayesgrove.plot.similarities import similarity
+from bayesgrove.plot.tables import data_heatmap
 
-__all__ = ["dendrogram", "icicle"]
+__all__ = [
+    "cluster_counts",
+    "data_heatmap",
+    "dendrogram",
+    "embedding",
+    "icicle",
+    "profile",
+    "ranks",
+    "similarity",
+    "trace",
+    "tree_with_members",
+]

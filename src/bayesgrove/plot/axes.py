@@ -1,21 +1,20 @@
 """What all pictures of trees share: the axis of merge heights and the names along the other one."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.plot.words import LETTER, SMALLEST_FONT, font_of, room, shortened, wrapped
 from bayesgrove.trees import Layout, Tree
 
 HEIGHT_LABEL = "merge height: running maximum of \N{MINUS SIGN}log odds"
 SCALES = ("auto", "asinh", "linear")
 ORIENTATIONS = ("auto", "vertical", "horizontal")
-MAX_NAME = 28
 LONG_NAME = 10
-LARGEST_FONT, SMALLEST_FONT = 9.0, 5.0
-LETTER = 0.58
-"""Width of an average letter in units of the font size."""
+LARGEST_NAME = 9.0
 
 
 class HeightAxis(NamedTuple):
@@ -67,8 +66,8 @@ def new_axes(ax: Any, size: tuple[float, float]) -> Any:
     return pyplot.subplots(figsize=size, layout="constrained")[1]
 
 
-def dress_height_axis(ax: Any, axis: HeightAxis, is_vertical: bool) -> None:
-    """Scale, limits, name, and the dashed line of probability 1/2."""
+def dress_height_axis(ax: Any, axis: HeightAxis, is_vertical: bool, share: float = 1.0) -> None:
+    """Scale, limits, name, and the dashed line of probability 1/2; the tree has this share of the axes' length."""
     name = HEIGHT_LABEL if axis.is_odds else "height"
     line = {"color": "#444444", "linewidth": 0.9, "linestyle": (0, (4, 3)), "zorder": 1}
     if is_vertical:
@@ -78,8 +77,10 @@ def dress_height_axis(ax: Any, axis: HeightAxis, is_vertical: bool) -> None:
     if axis.is_asinh:
         set_scale("asinh", linear_width=1.0)
     set_limits((axis.base, axis.top) if is_vertical else (axis.top, axis.base))
-    set_name(name)
-    _place_ticks(ax.yaxis if is_vertical else ax.xaxis, axis)
+    font, length = font_of(ax), room(ax)[1 if is_vertical else 0]
+    set_name(wrapped(name, length, font), fontsize=font)
+    ax.tick_params(axis="y" if is_vertical else "x", labelsize=font - 1.0)
+    _place_ticks(ax, axis, is_vertical, share)
     if axis.is_odds and axis.base < 0.0 < axis.top:
         draw(0.0, **line)
         _name_half(ax, is_vertical)
@@ -87,35 +88,55 @@ def dress_height_axis(ax: Any, axis: HeightAxis, is_vertical: bool) -> None:
         ax.spines[side].set_visible(False)
 
 
-def _place_ticks(ticks: Any, axis: HeightAxis) -> None:
-    """Round numbers at even distances for the eye: 0, 1, 3, 10, 30, ... on both sides."""
+def _place_ticks(ax: Any, axis: HeightAxis, is_vertical: bool, share: float) -> None:
+    """Round numbers at even distances for the eye: 0, 1, 3, 10, 30, ... on both sides, as many as can be read."""
     if not axis.is_asinh:
         return
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-    largest = max(abs(axis.base), abs(axis.top))
-    step = (1.0, 3.0) if largest < 300 else (1.0,)
-    sizes = [digit * 10.0**power for power in range(16) for digit in step if digit * 10.0**power <= largest]
-    places = sorted({0.0, *sizes, *(-size for size in sizes)})
-    ticks.set_major_locator(FixedLocator([place for place in places if axis.base <= place <= axis.top]))
+    font = font_of(ax) - 1.0
+    width, height = room(ax)
+    ends = np.arcsinh([axis.base, axis.top])
+    per_point = float(ends[1] - ends[0]) / (share * (height if is_vertical else width))
+    kept: list[tuple[float, float]] = []
+    for place in _round_numbers(axis):
+        half = (0.6 * font if is_vertical else 0.5 * LETTER * font * len(_written(place)) + 2.0) * per_point
+        at = float(np.arcsinh(place))
+        if all(abs(at - other) > half + other_half for other, other_half in kept):
+            kept.append((at, half))
+    ticks = ax.yaxis if is_vertical else ax.xaxis
+    ticks.set_major_locator(FixedLocator(sorted(float(np.sinh(at)) for at, _ in kept)))
     ticks.set_minor_locator(NullLocator())
-    ticks.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}".replace("-", "\N{MINUS SIGN}")))
+    ticks.set_major_formatter(FuncFormatter(lambda value, _: _written(value)))
+
+
+def _round_numbers(axis: HeightAxis) -> list[float]:
+    """Places for ticks, the most wanted first: 0, powers of ten from the largest down, then three times these."""
+    largest = max(abs(axis.base), abs(axis.top))
+    powers = [10.0**power for power in range(15, -1, -1)]
+    thirds = [3.0 * power for power in powers] if largest < 300 else []
+    sizes = [sign * size for size in (*powers, *thirds) for sign in (1.0, -1.0)]
+    return [place for place in (0.0, *sizes) if axis.base <= place <= axis.top]
+
+
+def _written(value: float) -> str:
+    return f"{value:,.0f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _name_half(ax: Any, is_vertical: bool) -> None:
-    words = {"fontsize": 7.5, "color": "#444444", "textcoords": "offset points"}
+    """Beside the axes, where no branch is."""
+    words = {"fontsize": font_of(ax) - 1.5, "color": "#444444", "textcoords": "offset points"}
     if is_vertical:
-        ax.annotate("p = ½", (1.0, 0.0), xycoords=ax.get_yaxis_transform(), xytext=(-1, 3), ha="right", **words)
+        place = {"xycoords": ax.get_yaxis_transform(), "xytext": (2, 0), "ha": "left", "va": "center"}
+        ax.annotate("p = ½", (1.0, 0.0), **place, **words)
     else:
-        ax.annotate("p = ½", (0.0, 1.0), xycoords=ax.get_xaxis_transform(), xytext=(3, -2), va="top", **words)
+        place = {"xycoords": ax.get_xaxis_transform(), "xytext": (0, 1), "ha": "center", "va": "bottom"}
+        ax.annotate("p = ½", (0.0, 1.0), **place, **words)
 
 
 def end_names(tree: Tree, layout: Layout, leaf_labels: Any = None) -> list[str]:
     """Names along the leaves, left to right: labels, and (n) for a collapsed branch of n items."""
-    if leaf_labels is not None and len(leaf_labels) != tree.n_leaves:
-        raise InvalidSettingError(
-            f"leaf_labels need one entry per item, got {len(leaf_labels)} for {tree.n_leaves} items."
-        )
+    item_names = names_of_items(tree, leaf_labels)
     ends = np.flatnonzero(layout.is_end)
     names = []
     for k in ends[np.argsort(layout.x[ends])]:
@@ -123,14 +144,19 @@ def end_names(tree: Tree, layout: Layout, leaf_labels: Any = None) -> list[str]:
         if layout.is_collapsed[k]:
             names.append(f"({int(tree.size[node]):,})")
         else:
-            item = int(tree.item[node])
-            names.append(_shortened(tree.label(item) if leaf_labels is None else str(leaf_labels[item])))
+            names.append(shortened(item_names(int(tree.item[node]))))
     return names
 
 
-def _shortened(name: str) -> str:
-    name = name.replace("$", r"\$")  # matplotlib would read mathematics
-    return name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…"
+def names_of_items(tree: Tree, leaf_labels: Any) -> Callable[[int], str]:
+    """A function that gives the name of an item: the tree's own, or one of those given."""
+    if leaf_labels is None:
+        return tree.label
+    if len(leaf_labels) != tree.n_leaves:
+        raise InvalidSettingError(
+            f"leaf_labels need one entry per item, got {len(leaf_labels)} for {tree.n_leaves} items."
+        )
+    return lambda item: str(leaf_labels[item])
 
 
 def choose_vertical(orientation: str, names: list[str]) -> bool:
@@ -142,27 +168,26 @@ def choose_vertical(orientation: str, names: list[str]) -> bool:
     return orientation == "vertical"
 
 
+def most_names(ax: Any, is_vertical: bool) -> int:
+    """How many names can be read along the leaves."""
+    return max(int(0.92 * room(ax)[0 if is_vertical else 1] / SMALLEST_FONT), 2)
+
+
 def name_ends(ax: Any, places: np.ndarray, names: list[str], is_vertical: bool) -> None:
     """Tick labels turned, shrunk or left out so that they stay readable."""
-    room = _room_per_place(ax, is_vertical, len(names))
-    font = min(LARGEST_FONT, 0.92 * room)
+    each = room(ax)[0 if is_vertical else 1] / max(len(names), 1)
+    largest = min(LARGEST_NAME, font_of(ax))
+    font = min(largest, 0.92 * each)
     if font < SMALLEST_FONT:
         places, names = places[:0], []
     if is_vertical:
-        is_wide = max(map(len, names), default=0) * LETTER * LARGEST_FONT > 0.9 * room
+        is_wide = max(map(len, names), default=0) * LETTER * largest > 0.9 * each
         rotation = 90 if is_wide else 0
-        ax.set_xticks(places, names, rotation=rotation, fontsize=font if is_wide else LARGEST_FONT)
+        ax.set_xticks(places, names, rotation=rotation, fontsize=font if is_wide else largest)
     else:
         ax.set_yticks(places, names, fontsize=font)
         ax.yaxis.tick_right()
     ax.tick_params(axis="x" if is_vertical else "y", length=0)
-
-
-def _room_per_place(ax: Any, is_vertical: bool, n_places: int) -> float:
-    """Points available to each name."""
-    box = ax.get_window_extent()
-    pixels = box.width if is_vertical else box.height
-    return float(pixels * 72.0 / ax.figure.dpi / max(n_places, 1))
 
 
 def caption(tree: Tree, layout: Layout) -> str:

@@ -6,7 +6,6 @@ import numpy as np
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.plot.axes import (
-    LETTER,
     HeightAxis,
     caption,
     choose_vertical,
@@ -14,28 +13,31 @@ from bayesgrove.plot.axes import (
     dress_height_axis,
     end_names,
     height_axis,
+    most_names,
     name_ends,
     new_axes,
 )
 from bayesgrove.plot.colours import cluster_labels, node_clusters, node_colours
+from bayesgrove.plot.subjects import tree_and_labels
+from bayesgrove.plot.words import LETTER, font_of, room, set_title, wrapped
 from bayesgrove.trees import Layout, Tree, lay_out
 from bayesgrove.trees.layout import format_probability
 
+MAX_LEAVES = 40
 TRIANGLE = 0.36
 """Half the width of a collapsed branch, in places."""
-CHANCE_FONT = 7.0
 MAX_CHANCES = 25
 FEW_ENDS = 15
 """Up to so many places every merge has its probability, beyond only those on both sides of the cut."""
 
 
 def dendrogram(
-    tree: Tree,
+    subject: Any,
     ax: Any = None,
     *,
     labels: Any = None,
     leaf_labels: Any = None,
-    max_leaves: int = 40,
+    max_leaves: int | None = None,
     probabilities: bool = True,
     scale: str = "auto",
     orientation: str = "auto",
@@ -45,16 +47,17 @@ def dendrogram(
 
     Parameters
     ----------
-    tree : Tree
+    subject : Result, fitted estimator or Tree
     ax : matplotlib axes, optional
         A new figure when missing.
     labels : array of shape (n_leaves,), optional
-        Clusters to colour; by default the cut at probability 1/2 where the tree has log merge odds.
-        Branches above the cut are grey.
+        Clusters to colour; by default the labels of the fit, and of a bare tree the cut at probability 1/2 where it
+        has log merge odds. Branches above the cut are grey.
     leaf_labels : sequence of str, optional
         Names per item in place of the tree's own.
-    max_leaves : int
-        Larger trees show their highest merges; the branches below become triangles with counts.
+    max_leaves : int, optional
+        Larger trees show their highest merges; the branches below become triangles with counts. By default 40, or fewer
+        where so many names could not be read.
     probabilities : bool
         Write merge probabilities at the nodes around the cut, as many as fit.
     scale : {"auto", "asinh", "linear"}
@@ -69,15 +72,19 @@ def dendrogram(
     Log odds are not monotone along a branch; the height drawn is the running maximum of -log odds from the
     leaves up, 0 at probability 1/2.
     """
+    tree, labels = tree_and_labels(subject, labels)
     clusters = cluster_labels(tree, labels)
-    layout = lay_out(tree, max_leaves)
+    layout = lay_out(tree, MAX_LEAVES if max_leaves is None else max_leaves)
     names = end_names(tree, layout, leaf_labels)
     axis = height_axis(tree, scale)
     is_vertical = choose_vertical(orientation, names)
+    if max_leaves is None and ax is not None:
+        layout = lay_out(tree, min(MAX_LEAVES, most_names(ax, is_vertical)))
+        names = end_names(tree, layout, leaf_labels)
     ax = new_axes(ax, _figure_size(layout.n_ends, is_vertical))
     heights = drawn_heights(tree, layout, axis)
     colours = node_colours(tree, clusters, layout.node)
-    _draw_branches(ax, layout, heights, axis, colours, is_vertical)
+    draw_branches(ax, layout, heights, axis, colours, is_vertical)
     _draw_triangles(ax, layout, heights, axis, colours, is_vertical)
     _dress(ax, tree, layout, axis, names, is_vertical, title)
     if probabilities and clusters is not None and tree.log_merge_odds is not None:
@@ -91,7 +98,7 @@ def _figure_size(n_ends: int, is_vertical: bool) -> tuple[float, float]:
     return (long_side, 4.6) if is_vertical else (7.0, long_side)
 
 
-def _draw_branches(
+def draw_branches(
     ax: Any, layout: Layout, heights: np.ndarray, axis: HeightAxis, colours: list[str], is_vertical: bool
 ) -> None:
     """One bar per opened node and one stem per child, in the colour of the node."""
@@ -154,15 +161,15 @@ def _dress(
     limits = (-margin, layout.n_ends - 1 + margin)
     places = np.arange(layout.n_ends)
     dress_height_axis(ax, axis, is_vertical)
+    font, (width, height) = font_of(ax), room(ax)
     if is_vertical:
         ax.set_xlim(*limits)
-        ax.set_xlabel(caption(tree, layout))
+        ax.set_xlabel(wrapped(caption(tree, layout), width, font), fontsize=font)
     else:
         ax.set_ylim(*reversed(limits))
-        ax.set_ylabel(caption(tree, layout))
+        ax.set_ylabel(wrapped(caption(tree, layout), height, font), fontsize=font)
     name_ends(ax, places, names, is_vertical)
-    if title is not None:
-        ax.set_title(title)
+    set_title(ax, title, above=0.0 if is_vertical else font)
 
 
 def _around_the_cut(tree: Tree, layout: Layout, clusters: np.ndarray) -> np.ndarray:
@@ -186,8 +193,8 @@ def _write_chances(
     """Probabilities at some nodes, the undecided ones first, skipping those whose words would collide."""
     odds = np.asarray(tree.log_merge_odds)[layout.node]
     taken: list[tuple[float, float]] = []
-    letters = 4 * LETTER * CHANCE_FONT * ax.figure.dpi / 72.0
-    line = 1.25 * CHANCE_FONT * ax.figure.dpi / 72.0
+    letters = 4 * LETTER * chance_font(ax) * ax.figure.dpi / 72.0
+    line = 1.25 * chance_font(ax) * ax.figure.dpi / 72.0
     for k in inner[np.argsort(np.abs(odds[inner]), kind="stable")]:
         place = (layout.x[k], heights[k]) if is_vertical else (heights[k], layout.x[k])
         across, up = ax.transData.transform(place)
@@ -196,13 +203,18 @@ def _write_chances(
             _write_chance(ax, place, format_probability(float(odds[k])))
 
 
+def chance_font(ax: Any) -> float:
+    """Size of the probabilities."""
+    return max(font_of(ax) - 2.0, 5.5)
+
+
 def _write_chance(ax: Any, place: tuple[float, float], words: str) -> None:
     ax.annotate(
         words,
         place,
         xytext=(2.0, 2.0),
         textcoords="offset points",
-        fontsize=CHANCE_FONT,
+        fontsize=chance_font(ax),
         color="#222222",
         bbox={"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none", "alpha": 0.75},
         zorder=4,

@@ -16,6 +16,8 @@ from bayesgrove.plot.axes import (
     new_axes,
 )
 from bayesgrove.plot.colours import cluster_labels, node_colours
+from bayesgrove.plot.subjects import tree_and_labels
+from bayesgrove.plot.words import font_of, name_colour_bar, room, set_title, wrapped
 from bayesgrove.trees import Layout, Tree, lay_out
 
 COLOURS = ("cluster", "probability")
@@ -23,7 +25,7 @@ MAX_NAMED = 60
 
 
 def icicle(
-    tree: Tree,
+    subject: Any,
     ax: Any = None,
     *,
     labels: Any = None,
@@ -40,7 +42,7 @@ def icicle(
 
     Parameters
     ----------
-    tree, ax, labels, leaf_labels, scale, title
+    subject, ax, labels, leaf_labels, scale, title
         As for `dendrogram`.
     max_leaves : int
         Blocks side by side; what lies below them is not divided further.
@@ -49,6 +51,7 @@ def icicle(
     """
     if colour not in COLOURS:
         raise InvalidSettingError(f"colour is one of {COLOURS}, got {colour!r}.")
+    tree, labels = tree_and_labels(subject, labels)
     clusters = cluster_labels(tree, labels)
     if colour == "probability" and tree.log_merge_odds is None:
         raise InvalidSettingError('colour="probability" needs log_merge_odds. Use colour="cluster".')
@@ -84,7 +87,7 @@ def _colour_by_chance(ax: Any, tree: Tree, layout: Layout, blocks: Any) -> None:
     blocks.set_array(np.exp(-np.logaddexp(0.0, -odds)))
     blocks.set_cmap("cividis")
     blocks.set_clim(0.0, 1.0)
-    ax.figure.colorbar(blocks, ax=ax, label="probability of one cluster", pad=0.01)
+    name_colour_bar(ax, ax.figure.colorbar(blocks, ax=ax, pad=0.01), "probability of one cluster")
 
 
 def _dress(ax: Any, tree: Tree, layout: Layout, axis: HeightAxis, leaf_labels: Any, title: str | None) -> None:
@@ -93,6 +96,8 @@ def _dress(ax: Any, tree: Tree, layout: Layout, axis: HeightAxis, leaf_labels: A
     names = end_names(tree, layout, leaf_labels)
     if tree.n_leaves <= MAX_NAMED and not layout.is_collapsed.any():
         name_ends(ax, np.arange(tree.n_leaves) + 0.5, names, is_vertical=True)
-    ax.set_xlabel(f"{tree.n_leaves:,} items, in the order of the tree")
-    if title is not None:
-        ax.set_title(title)
+    else:
+        ax.tick_params(axis="x", labelsize=font_of(ax) - 1.0)
+    ax.set_xlabel(wrapped(f"{tree.n_leaves:,} items, in the order of the tree", room(ax)[0], font_of(ax)))
+    ax.xaxis.label.set_fontsize(font_of(ax))
+    set_title(ax, title)

@@ -59,8 +59,9 @@ def _traits(profile: Profile, cluster: int) -> str:
     for f in profile.strongest(FEATURES_EACH)[cluster].tolist():
         if profile.telling[cluster, f] >= LEAST_BITS:
             mean, overall = profile.mean[cluster, f], profile.overall[f]
-            side = "high" if mean > overall else "low"
-            found.append(f"{side} {profile.features[f].name} ({short(mean)}, all rows {short(overall)})")
+            feature, side = profile.features[f], "high" if mean > overall else "low"
+            write = percent if feature.is_rate else short
+            found.append(f"{side} {feature.name} ({write(mean)}, all rows {write(overall)})")
     return ", ".join(found) or "no feature stands out"
 
 

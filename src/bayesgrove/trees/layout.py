@@ -84,7 +84,11 @@ def _urgency(tree: "Tree", node: int) -> tuple[float, int, int]:
 
 def lay_out(tree: "Tree", max_leaves: int = 40) -> Layout:
     """Places of the shown nodes, at most `max_leaves` along x."""
-    opened = opened_nodes(tree, max_leaves)
+    return lay_out_opened(tree, opened_nodes(tree, max_leaves))
+
+
+def lay_out_opened(tree: "Tree", opened: set[int]) -> Layout:
+    """Places of some inner nodes, each with its parents among them, and of their children."""
     shown = {tree.root}.union(*(tree.children(node) for node in opened))
     node = np.array(sorted(shown), dtype=np.int64)
     is_end = np.array([int(k) not in opened for k in node])

@@ -109,7 +109,7 @@ function selectedRuns(state, items) {
 function paintVeil(context, layout, state, items, isSquare) {
   context.save();
   context.fillStyle = ink("paper");
-  context.globalAlpha = isSquare ? 0.5 : 0.68;
+  context.globalAlpha = isSquare ? 0.42 : 0.65;
   for (const run of selectedRuns(state, items)) {
     if (run.value) continue;
     const [start, length] = [run.start, run.stop - run.start];
@@ -129,13 +129,13 @@ function paintRowNames(context, layout, nameOf) {
   for (let i = 0; i < layout.rows; i++) context.fillText(nameOf(i), x, layout.top + (i + 0.5) * layout.cellHeight);
 }
 
-/** Names of columns above, leaning; `every` so many-th where they are narrow. */
+/** Names of columns above, leaning; where columns are narrow, of every second or third. */
 function paintColumnNames(context, layout, nameOf, base) {
   context.font = `11px ${getComputedStyle(document.body).fontFamily}`;
   context.fillStyle = ink("ink");
   context.textAlign = "left";
   context.textBaseline = "middle";
-  const every = Math.max(1, Math.ceil(12 / layout.cellWidth));
+  const every = Math.max(1, Math.ceil(13 / layout.cellWidth));
   for (let j = 0; j < layout.columns; j += every) {
     context.save();
     context.translate(layout.left + (j + 0.5) * layout.cellWidth, base);

@@ -33,7 +33,7 @@ function clustersView(host, model, state) {
 
 function clusterNote(model) {
   if (!model.profile) return "Nothing is known of the columns: this model keeps no table.";
-  const rows = model.profile.nRows < model.n ? ` They were computed from ${count(model.profile.nRows, "row")} of ${model.n.toLocaleString("en")}.` : "";
+  const rows = model.profile.nRows < model.n ? ` They were computed from ${count(model.profile.nRows, "row")} of ${grouped(model.n)}.` : "";
   return "Bars: the mean of the cluster (dot) with its 95 % interval (band) against the mean of all rows (upright line), " +
     "on the range of all clusters. Profiles are conditional on these labels: they do not average over other ways to " +
     `divide the rows, and other columns may differ too.${rows}`;
@@ -96,7 +96,7 @@ function fillClusters(view) {
   view.body.replaceChildren(...shown.flatMap((cluster) => clusterRows(view, cluster)));
   const left = state.clusters.length - shown.length;
   view.more.hidden = left === 0;
-  const all = state.clusters.length.toLocaleString("en");
+  const all = grouped(state.clusters.length);
   view.more.textContent = state.clusters.length <= MANY_CLUSTERS ? `show all ${all} clusters` : `show ${MANY_CLUSTERS / 2} more of ${all} clusters`;
   view.body.parentNode.dataset.clusters = state.clusters.length;
   showOrder(view);
@@ -106,7 +106,7 @@ function fillClusters(view) {
 function clusterRows(view, cluster) {
   const row = el("tr", { tabindex: 0, "data-label": cluster.label },
     el("th", { scope: "row" }, swatch(cluster.colour), ` ${cluster.label}`),
-    el("td", { class: "number" }, el("span", { text: cluster.size.toLocaleString("en") }), el("span", { class: "part" })),
+    el("td", { class: "number" }, el("span", { text: grouped(cluster.size) }), el("span", { class: "part" })),
     el("td", {}, certaintyBar(cluster)),
     el("td", {}, traitCell(view, cluster)),
     el("td", { class: "examples" }, exampleWords(view, cluster)),
@@ -294,7 +294,7 @@ function showMarks(view) {
     row.classList.toggle("chosen", only && n === size);
     if (only && n === size) row.setAttribute("aria-current", "true");
     else row.removeAttribute("aria-current");
-    row.querySelector(".part").textContent = n > 0 && n < size ? `${n.toLocaleString("en")} selected` : "";
+    row.querySelector(".part").textContent = n > 0 && n < size ? `${grouped(n)} selected` : "";
   }
 }
 
@@ -308,7 +308,7 @@ function downloadRow(model, state) {
   state.on("cut", () => {
     const at = state.cut === null ? "as fitted" : `at probability ${cutWords(state.cut)}`;
     words.textContent = model.labels === null
-      ? `This page holds no labels of single rows: the fit has more than 20,000 (${model.n.toLocaleString("en")}).`
+      ? `This page holds no labels of single rows: the fit has more than 20,000 (${grouped(model.n)}).`
       : `${count(model.n, "row")}, ${count(state.clusters.length, "cluster")} ${at}.`;
   });
   return el("p", { class: "download" }, button, " ", words);

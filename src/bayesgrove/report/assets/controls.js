@@ -52,7 +52,7 @@ function cutControl(model, state) {
   if (!model.tree.logOdds) {
     return el("p", { class: "note cut-note", text: "Clusters as fitted: this tree has no probabilities, so it cannot be cut anew." });
   }
-  const slider = el("input", { type: "range", id: "cut", min: -CUT_STEPS, max: CUT_STEPS, step: 1 });
+  const slider = el("input", { type: "range", id: "cut", "aria-label": "Probability to cut the tree at", min: -CUT_STEPS, max: CUT_STEPS, step: 1 });
   const words = el("output", { id: "cut-words", for: "cut" });
   const fitted = el("button", { type: "button", id: "as-fitted", text: "as fitted" });
   let waiting = false;
@@ -77,6 +77,7 @@ function showCut(model, state, slider, words, fitted) {
   const at = cut === null ? "as fitted" : `p = ${cutWords(cut)}`;
   words.replaceChildren(el("span", { class: "at", text: at }), " ", el("strong", { text: clusters }));
   words.dataset.cut = state.cut === null ? "fitted" : String(state.cut);
+  words.dataset.step = slider.value;
   slider.setAttribute("aria-valuetext", `${cut === null ? "as fitted" : `probability ${cutWords(cut)}`}, ${clusters}`);
   fitted.setAttribute("aria-pressed", String(state.cut === null));
 }
@@ -118,8 +119,8 @@ function searchControl(model, state, text) {
   const next = button("found-next", "›", "Next item found");
   const search = { matches: [], at: -1, find: nameFinder(model) };
   const show = () => {
-    const n = search.matches.length.toLocaleString("en");
-    found.textContent = !input.value.trim() ? "" : search.at < 0 ? `${n} found` : `${(search.at + 1).toLocaleString("en")} of ${n}`;
+    const n = grouped(search.matches.length);
+    found.textContent = !input.value.trim() ? "" : search.at < 0 ? `${n} found` : `${grouped(search.at + 1)} of ${n}`;
     back.disabled = next.disabled = search.matches.length === 0;
   };
   const look = () => { search.matches = search.find(input.value); search.at = -1; show(); };

@@ -1,5 +1,6 @@
 // Figures with axes, drawn by D3 as SVG: lines and bars of any origin.
 
+const LETTER = 7.5;  // pixels of a letter in the name of an axis
 const MOST_TIP_SERIES = 12;
 const DASHES = [null, "6 3", "2 3", "8 3 2 3"];  // after the palette's colours are used up
 
@@ -53,9 +54,9 @@ function drawAxes(figure, x, y, { xLabel, yLabel, xAxis, yAxis }) {
   const up = svg.append("g").attr("class", "axis").attr("transform", `translate(${margin.left},0)`);
   up.call(yAxis || d3.axisLeft(y).ticks(Math.max(2, Math.round(height / 50))).tickSizeOuter(0));
   svg.append("text").attr("class", "axis-label").attr("text-anchor", "middle")
-    .attr("x", (margin.left + width - margin.right) / 2).attr("y", height - 6).text(tidy(xLabel, 70));
+    .attr("x", (margin.left + width - margin.right) / 2).attr("y", height - 6).text(tidy(xLabel, Math.floor(width / LETTER)));
   svg.append("text").attr("class", "axis-label").attr("text-anchor", "middle")
-    .attr("transform", `translate(13,${(margin.top + height - margin.bottom) / 2}) rotate(-90)`).text(tidy(yLabel, 40));
+    .attr("transform", `translate(13,${(margin.top + height - margin.bottom) / 2}) rotate(-90)`).text(tidy(yLabel, Math.floor(height / LETTER)));
 }
 
 /**

@@ -31,7 +31,7 @@ function short(value) {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-4 || size >= 1e7)) return value.toExponential(2).replace("-", "−");
-  const text = size >= 100 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3)));
+  const text = size >= 100 ? grouped(Math.round(value)) : String(Number(value.toPrecision(3)));
   return text.replace("-", "−");
 }
 
@@ -43,8 +43,13 @@ function chance(value) {
   return value.toFixed(2);
 }
 
+/** A whole number with commas; the browser's own way takes 0.1 s when first asked. */
+function grouped(n) {
+  return String(n).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
 function count(n, noun) {
-  return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+  return `${grouped(n)} ${noun}${n === 1 ? "" : "s"}`;
 }
 
 function probability(logOdds) {

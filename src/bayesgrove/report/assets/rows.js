@@ -2,7 +2,8 @@
 
 const COLUMN_NAME = 20;  // letters of a name above the map
 const ROW_NAME = 18;
-const NARROWEST_COLUMN = 12;
+const NARROWEST_COLUMN = 14;
+const MOST_COLUMNS_BESIDE = 34;
 const WIDEST_COLUMN = 44;
 const TALLEST_TABLE = 620;
 const LAST_SHADE = 254;  // 255 is a missing cell
@@ -12,9 +13,10 @@ function rowsView(host, model, state) {
   const clear = el("button", { type: "button", class: "clear", text: "Clear selection" });
   clear.addEventListener("click", () => state.clearSelection());
   host.append(el("div", { class: "tools" }, clear, words));
-  const pair = el("div", { class: "side-by-side" });
-  host.append(pair);
   const { table, embedding } = model.data;
+  // A wide table needs the whole width, and a plane can do without half of it.
+  const pair = el("div", { class: table && table.columns.length > MOST_COLUMNS_BESIDE ? "stacked" : "side-by-side" });
+  host.append(pair);
   if (table) tableView(pair.appendChild(el("div", { class: "table-view" })), model, state);
   if (embedding) planeView(pair.appendChild(el("div", { class: "plane-view" })), model, state);
   const items = unpack((table || embedding).items);

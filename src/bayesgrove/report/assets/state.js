@@ -130,9 +130,9 @@ function makeState(model) {
     tell("cut");
     tell("select");
   };
-  state.selectNode = (k, given) => {
+  state.selectNode = (k, called) => {
     const tree = model.tree;
-    const words = given || (tree.item[k] >= 0 ? itemName(model, tree.item[k]) : `branch of ${count(tree.size[k], "row")}`);
+    const words = called || (tree.item[k] >= 0 ? itemName(model, tree.item[k]) : `branch of ${count(tree.size[k], "row")}`);
     state.selection = { node: k, items: new Set(itemsBelow(model, k)), words };
     tell("select");
     say(`Selected: ${words}`);

@@ -33,7 +33,7 @@ function makeTreeView(canvas, model, state) {
   const view = {
     canvas, model, state, tree, scale, levels: scale.level, ticks: heightTicks(scale), mode: treeMode,
     isFolded: new Uint8Array(tree.n), followsCut: false, stack: new Int32Array(tree.n),
-    zoom: d3.zoomIdentity, hover: -1, current: tree.root, hasFocus: false, marked: null, isOwnAct: false,
+    zoom: d3.zoomIdentity, hover: -1, current: tree.root, hasFocus: false, marked: null, isOwnAct: false, isDrawn: false,
     nameTexts: [], nNames: 0, font: "12px system-ui, sans-serif", smallFont: "11px system-ui, sans-serif", left: 18,
   };
   view.layout = placeNodes(tree, view.isFolded);
@@ -50,6 +50,7 @@ function makeTreeView(canvas, model, state) {
 function drawFrame(view) {
   const begun = performance.now();
   drawTree(view);
+  view.isDrawn = true;
   Object.assign(view.canvas.dataset, {
     mode: view.mode, shown: view.layout.ends.length, names: view.nNames, current: view.tree.node[view.current],
     selected: view.state.selection ? view.state.selection.items.size : 0, scale: view.zoom.k.toFixed(3),
@@ -83,7 +84,8 @@ function resizeTree(view, frame) {
   view.right = view.width - view.gutter;
   view.nameTexts = [];
   fitZoom(view);
-  drawFrame(view);
+  if (view.isDrawn) drawFrame(view);  // an empty canvas would flash
+  else view.redraw();
 }
 
 /** Room right of the leaves: what the longest of some names takes, within bounds. */
@@ -345,6 +347,7 @@ function treeButtons(view) {
       button("zoom-out", "−", () => zoomBy(view, 0.5), { "aria-label": "Zoom out", title: "Zoom out" }),
       button("zoom-all", "whole tree", () => moveTo(view, 1, 0))),
     group("Folding",
+      button("fold-branch", "fold / unfold", () => toggleFold(view, view.current), { title: "Fold or unfold the branch clicked last" }),
       button("fold-clusters", "fold clusters", () => foldClusters(view)),
       button("unfold-all", "unfold all", () => unfoldAll(view))),
   );

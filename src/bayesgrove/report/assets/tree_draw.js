@@ -49,8 +49,8 @@ function walkShown(view, pen) {
     const bottom = yOf(view, layout.high[k]);
     if (bottom < AXIS_ROOM || top > view.bottom) continue;
     const from = k === tree.root ? view.left - 14 : xOf(view, levels[tree.parent[k]]);
-    if (isShownEnd(tree, layout, k)) { pen.end(k, from, top, bottom); continue; }
     if (bottom - top < 1) { pen.crumb(k, from, top, bottom); continue; }
+    if (isShownEnd(tree, layout, k)) { pen.end(k, from, top, bottom); continue; }
     pen.branch(k, from, top, bottom);
     for (let c = tree.childStart[k]; c < tree.childStart[k + 1]; c++) stack[depth++] = tree.child[c];
   }
@@ -76,18 +76,18 @@ function makePen(view) {
   const sheets = new Map();
   const sheetOf = (k, isSmall) => {
     const colour = colourOf(view, k);
-    const emphasis = emphasisOf(view, k, isSmall);
-    const key = colour + emphasis;
-    if (!sheets.has(key)) sheets.set(key, { colour, emphasis, boxes: [], triangles: [] });
-    return sheets.get(key);
+    if (!sheets.has(colour)) sheets.set(colour, [0, 1, 2].map((emphasis) => ({ colour, emphasis, boxes: [], triangles: [] })));
+    return sheets.get(colour)[emphasisOf(view, k, isSmall)];
   };
-  const pen = { tags: [], paint: () => paintSheets(view, sheets) };
+  const rows = makeRows(view);
+  const pen = { tags: [], paint: () => { rows.flush(); paintSheets(view, Array.from(sheets.values()).flat()); } };
+  pen.crumb = (k, from, top, bottom) => rows.add(sheetOf(k, true), Math.round(from), top, bottom);
   return Object.assign(pen, view.mode === "icicle" ? blockPen(view, sheetOf, pen.tags) : linePen(view, sheetOf, pen.tags));
 }
 
 function paintSheets(view, sheets) {
   const context = view.context;
-  for (const sheet of Array.from(sheets.values()).sort((a, b) => a.emphasis - b.emphasis)) {
+  for (const sheet of sheets.sort((a, b) => a.emphasis - b.emphasis)) {
     context.fillStyle = context.strokeStyle = sheet.colour;
     // Blocks above the cut are large: as dark as lines they would outshine the clusters.
     context.globalAlpha = DIM[sheet.emphasis] * (view.mode === "icicle" && sheet.colour === view.inks.mixed ? 0.4 : 1);
@@ -121,11 +121,21 @@ function makeLedger(length) {
   };
 }
 
-/** Fill all pixel rows that a branch of less than a pixel touches, so that many of them leave no gaps. */
-function fillRows(sheet, from, to, top, bottom, isNewRow) {
-  for (let row = Math.floor(top); row < bottom; row++) {
-    if (isNewRow(row, from, to, sheet)) sheet.boxes.push(from, row, Math.max(1, to - from), 1);
-  }
+/** What is thinner than a pixel: each pixel row wears the longest of its lines, or a selected one. */
+function makeRows(view) {
+  const from = new Float64Array(Math.ceil(view.height) + 1).fill(Infinity);
+  const owner = new Array(from.length).fill(null);
+  return {
+    add(sheet, start, top, bottom) {
+      for (let row = Math.max(0, Math.floor(top)); row < bottom && row < from.length; row++) {
+        const gain = (sheet.emphasis === 2) - (owner[row] !== null && owner[row].emphasis === 2);
+        if (gain > 0 || (gain === 0 && start < from[row])) { from[row] = start; owner[row] = sheet; }
+      }
+    },
+    flush() {
+      owner.forEach((sheet, row) => { if (sheet) sheet.boxes.push(from[row], row, Math.max(1, view.right - from[row]), 1); });
+    },
+  };
 }
 
 /** Dendrogram: brackets and stems. */
@@ -135,6 +145,7 @@ function linePen(view, sheetOf, tags) {
   const isNewRow = makeLedger(Math.ceil(view.height));
   const isNewColumn = makeLedger(Math.ceil(view.width));
   const stem = (sheet, from, to, y) => {
+    if (to - from < 0.7) return;  // the bracket covers it
     const wide = thick + (sheet.emphasis === 2 ? 1 : 0);
     const row = Math.round(y - wide / 2);
     if (isNewRow(row, from, to, sheet)) sheet.boxes.push(from, row, Math.max(1, to - from), wide);
@@ -142,8 +153,8 @@ function linePen(view, sheetOf, tags) {
   const bracket = (sheet, x, top, bottom) => {
     const wide = thick + (sheet.emphasis === 2 ? 1 : 0);
     const column = Math.round(x - wide / 2);
-    const a = Math.max(AXIS_ROOM - 4, top - wide / 2);
-    const b = Math.min(view.bottom + 4, bottom + wide / 2);
+    const a = Math.max(AXIS_ROOM - 4, Math.round(top - wide / 2));  // whole pixels meet the stems, and repeat themselves
+    const b = Math.min(view.bottom + 4, Math.round(bottom - wide / 2) + wide);
     if (b > a && isNewColumn(column, a, b, sheet)) sheet.boxes.push(column, a, wide, b - a);
   };
   return {
@@ -158,29 +169,25 @@ function linePen(view, sheetOf, tags) {
       if (x - from > 40 && bottom - top > 26 && k !== tree.root) tags.push([k, from + 4, y - 8, x - from - 6]);
     },
     end(k, from, top, bottom) {
-      const sheet = sheetOf(k, bottom - top < 1);
+      const sheet = sheetOf(k, false);
       const x = xOf(view, levels[k]);
       stem(sheet, from, x, (top + bottom) / 2);
       const pad = Math.min(3, (bottom - top) / 5);
       if (tree.size[k] > 1 && bottom - top > 2) sheet.triangles.push([x, (top + bottom) / 2, view.right, top + pad, bottom - pad]);
     },
-    crumb: (k, from, top, bottom) => fillRows(sheetOf(k, true), from, view.right, top, bottom, isNewRow),
   };
 }
 
 /** Icicle: a block from the parent's height to the node's own, as wide as its leaves. */
 function blockPen(view, sheetOf, tags) {
-  const { tree, levels } = view;
-  const isNewRow = makeLedger(Math.ceil(view.height));
+  const { levels } = view;
   const block = (sheet, from, to, top, bottom) => {
     const a = Math.max(AXIS_ROOM - 2, Math.round(top));
     const b = Math.min(view.bottom + 2, Math.round(bottom));
     const [left, right] = [Math.round(from), Math.round(to)];
     if (right > left && b > a) sheet.boxes.push(left, a, right - left - (right - left > 3 ? 1 : 0), b - a - (b - a > 3 ? 1 : 0));
   };
-  const crumb = (k, from, top, bottom) => fillRows(sheetOf(k, true), Math.round(from), view.right, top, bottom, isNewRow);
   return {
-    crumb,
     branch(k, from, top, bottom) {
       const x = xOf(view, levels[k]);
       block(sheetOf(k, false), from, x, top, bottom);
@@ -188,10 +195,7 @@ function blockPen(view, sheetOf, tags) {
       const b = Math.min(view.bottom, bottom);
       if (x - from > 40 && b - a > 16) tags.push([k, from + 5, (a + b) / 2, x - from - 8]);
     },
-    end(k, from, top, bottom) {
-      if (bottom - top < 1) crumb(k, from, top, bottom);
-      else block(sheetOf(k, false), from, view.right, top, bottom);
-    },
+    end: (k, from, top, bottom) => block(sheetOf(k, false), from, view.right, top, bottom),
   };
 }
 
@@ -231,9 +235,9 @@ function drawGrid(view) {
     const room = context.measureText(text).width / 2 + 7;
     if (taken.some(([a, b]) => x + room > a && x - room < b)) continue;
     taken.push([x - room, x + room]);
-    const isHalf = text === "½";
+    const isHalf = text === HALF;
     context.fillStyle = isHalf ? inks.ink : inks.soft;
-    context.fillText(isHalf && room < 80 ? "p = ½" : text, Math.max(room, x), 11);
+    context.fillText(text, Math.max(room, x), 11);
     context.strokeStyle = isHalf ? inks.soft : inks.line;
     context.lineWidth = 1;
     context.setLineDash(isHalf ? [5, 4] : []);
@@ -316,6 +320,8 @@ function drawGutter(view) {
     const label = view.state.clusterOf[layout.ends[i]];
     const emphasis = emphasisOf(view, layout.ends[i], true);
     if (run === null || run.label !== label || run.emphasis !== emphasis) {
+      // Thousands of clusters may share a pixel: its first one is shown, or a selected one.
+      if (run !== null && emphasis !== 2 && bottom < Math.floor(run.top) + 1) continue;
       drawRun(view, run, !hasNames);
       run = { label, emphasis, top, bottom };
     }
@@ -344,7 +350,7 @@ function drawRun(view, run, hasLabel) {
   if (!hasLabel || !cluster || bottom - top < NAME_ROOM + 1) return;
   context.fillStyle = run.emphasis === 1 ? inks.soft : inks.ink;
   context.textAlign = "left";
-  const words = view.width < 500 ? `${run.label} · ${cluster.size.toLocaleString("en")}` : `cluster ${run.label} · ${count(cluster.size, "row")}`;
+  const words = view.width < 500 ? `${run.label} · ${grouped(cluster.size)}` : `cluster ${run.label} · ${count(cluster.size, "row")}`;
   context.fillText(words, view.right + STRIP + 12, (top + bottom) / 2);
 }
 

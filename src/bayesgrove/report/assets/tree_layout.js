@@ -73,7 +73,7 @@ const INNER_SHARE = 0.96;
  * span     least and greatest height
  */
 function levelNodes(tree) {
-  const span = d3.extent(tree.height.filter(Number.isFinite));
+  const span = d3.extent(tree.height, (height) => (Number.isFinite(height) ? height : undefined));
   const warp = tree.isOdds ? Math.asinh : (height) => height;
   const [least, most] = span[0] === undefined ? [0, 0] : span.map(warp);
   if (!(most > least)) return { kind: "depth", level: levelsByDepth(tree), levelOf: () => NaN, span };
@@ -96,6 +96,8 @@ function levelsByDepth(tree) {
   return depth.map((d, k) => (tree.isEnd[k] ? 1 : INNER_SHARE * d / most));
 }
 
+const HALF = "p = ½";
+
 /** Marks of the height axis as {level, text}, the most wanted first. */
 function heightTicks(scale) {
   if (scale.kind === "depth") return [];
@@ -109,7 +111,7 @@ function heightTicks(scale) {
 
 /** Probabilities that read well, from the middle outwards. */
 function oddsTicks() {
-  const ticks = [{ height: 0, text: "½" }];
+  const ticks = [{ height: 0, text: HALF }];
   for (const [digits, text] of [[1, "0.1"], [2, "0.01"], [4], [10], [30], [100], [300], [1000], [3000], [10000], [100000]]) {
     const height = digits > 15 ? digits * Math.LN10 : Math.log(10 ** digits - 1);
     ticks.push({ height, text: text || tenTo(-digits) });
@@ -132,14 +134,15 @@ function branchAt(tree, layout, levels, place, level) {
   return k;
 }
 
-/** Child on one side, parent, or neighbour of a node as keys ask for it; the node itself where there is none. */
+/** Parent, first child or neighbour of a node as keys ask for it; the node itself where there is none. */
 function neighbourOf(tree, layout, levels, k, way) {
   if (way === "parent") return k === tree.root ? k : tree.parent[k];
   if (way === "child") return isShownEnd(tree, layout, k) ? k : tree.child[tree.childStart[k]];
-  const isNext = way === "next";
-  const place = isNext ? layout.high[k] + 1e-6 : layout.low[k] - 1e-6;
+  const place = way === "next" ? layout.high[k] + 1e-6 : layout.low[k] - 1e-6;
   if (place < 0 || place > layout.total) return k;
-  return branchAt(tree, layout, levels, place, levels[k]);
+  let sibling = endAt(layout, place);
+  while (sibling !== tree.root && tree.parent[sibling] !== tree.parent[k]) sibling = tree.parent[sibling];
+  return sibling !== tree.root ? sibling : branchAt(tree, layout, levels, place, levels[k]);
 }
 
 /** Probability that a node is one cluster; finite odds are never certain, however large. */
@@ -156,7 +159,7 @@ function nodeWords(model, state, k) {
   const label = state.clusterOf[k];
   if (label >= 0) {
     const cluster = state.clusters[label];
-    lines.push(cluster.node === k && tree.size[k] > 1 ? `This is cluster ${label}` : `In cluster ${label} of ${count(cluster.size, "row")}`);
+    lines.push(cluster.node === k ? `This is cluster ${label}` : `In cluster ${label} of ${count(cluster.size, "row")}`);
   } else {
     lines.push("Holds several clusters");
   }

@@ -1,0 +1,80 @@
+"""How many clusters, as probabilities."""
+
+from typing import Any
+
+import numpy as np
+
+from bayesgrove.inference.overview import CountLaw, count_law
+from bayesgrove.plot.axes import new_axes
+from bayesgrove.plot.colours import PALETTE
+from bayesgrove.plot.subjects import as_result, no_probabilities
+from bayesgrove.plot.words import bare, font_of, name_axes, set_title
+
+OTHERS = "#A9B8C4"
+NEGLIGIBLE = 5e-4
+
+
+def cluster_counts(result: Any, ax: Any = None, *, level: float = 0.9, title: str | None = None) -> Any:
+    """Draw the probability of each number of clusters and return the matplotlib axes.
+
+    The bar of the fit's own number is blue; a bracket spans the shortest run of numbers that holds at least `level`.
+
+    Parameters
+    ----------
+    result : Result or fitted estimator
+    ax : matplotlib axes, optional
+        A new figure when missing.
+    level : float
+        Probability of the interval.
+    title : str, optional
+        In place of the interval.
+    """
+    result = as_result(result)
+    law = count_law(result)
+    if law is None:
+        raise no_probabilities("cluster_counts")
+    ax = new_axes(ax, (5.6, 3.6))
+    shown = shown_counts(law)
+    counts, percent = law.counts[shown], 100.0 * law.probability[shown]
+    own = counts == result.n_clusters
+    ax.bar(counts, percent, 0.82, color=np.where(own, PALETTE[0], OTHERS).tolist())
+    low, high = law.interval(level)
+    top = float(percent.max())
+    ax.set_ylim(0.0, 1.22 * top)
+    ax.set_xlim(min(counts[0], low) - 1.0, max(counts[-1], high) + 1.0)
+    name_axes(ax, "number of clusters", "share of draws (%)" if law.is_sampled else "probability (%)")
+    _bracket(ax, low, high, top, f"{100 * level:.3g} %: {low:,}" + (f" to {high:,}" if high > low else ""))
+    n = result.n_clusters
+    set_title(ax, f"fit: {n:,} cluster{'' if n == 1 else 's'} (blue)" if title is None else title)
+    _whole_ticks(ax)
+    return ax
+
+
+def _bracket(ax: Any, low: int, high: int, top: float, words: str) -> None:
+    """The interval over the bars, and what it is."""
+    ends = np.array([low - 0.41, low - 0.41, high + 0.41, high + 0.41])
+    ax.plot(ends, np.array([1.03, 1.07, 1.07, 1.03]) * top, color="#444444", linewidth=1.0)
+    ax.annotate(
+        words,
+        ((low + high) / 2.0, 1.07 * top),
+        xytext=(0, 2),
+        textcoords="offset points",
+        ha="center",
+        va="bottom",
+        fontsize=font_of(ax) - 1.0,
+        color="#444444",
+    )
+
+
+def shown_counts(law: CountLaw) -> np.ndarray:
+    """The numbers from the first to the last with more than a negligible probability."""
+    seen = np.flatnonzero(law.probability >= min(NEGLIGIBLE, law.probability.max()))
+    return np.arange(seen[0], seen[-1] + 1)
+
+
+def _whole_ticks(ax: Any) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(8, integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
+    ax.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    bare(ax)
