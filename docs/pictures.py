@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 from sklearn.datasets import load_iris, load_wine, make_blobs
@@ -20,28 +19,36 @@ from bayesgrove.plot.colours import PALETTE
 
 IMAGES = Path(__file__).resolve().parent / "images"
 DOTS_PER_INCH = 110
-MARKERS = "os^"
+
+
+@cache
+def wine_model() -> bg.BHC:
+    """The tree of the wines, columns named."""
+    data = load_wine(as_frame=True)
+    return bg.BHC(random_state=0).fit(data.data)
 
 
 def wine() -> Figure:
     """The tree of the wines, leaves named by grower."""
-    data = load_wine()
-    model = bg.BHC(random_state=0).fit(data.data)
-    names = [f"grower {grower}" for grower in data.target]
+    names = [f"grower {grower}" for grower in load_wine().target]
     figure = Figure(figsize=(9.0, 6.0), layout="constrained")
-    model.tree_.plot(ax=figure.subplots(), leaf_labels=names, title="178 wines, joined by BHC")
+    bg.plot.dendrogram(wine_model(), figure.subplots(), leaf_labels=names, title="178 wines, joined by BHC")
     return figure
 
 
 def wine_plane() -> Figure:
-    """The wines in the plane of greatest variance of the standardised columns; colours: clusters, marks: growers."""
-    data = load_wine()
-    model = bg.BHC(random_state=0).fit(data.data)
-    figure = Figure(figsize=(7.2, 4.6), layout="constrained")
-    ax = figure.subplots()
-    scatter(ax, plane(data.data), model.labels_, data.target)
-    ax.set(xlabel="first principal component", ylabel="second principal component")
-    ax.set_title(f"Colours: {model.n_clusters_} clusters of BHC, repeated beyond {len(PALETTE)}. Marks: the 3 growers")
+    """The wines in the plane of greatest variance."""
+    figure = Figure(figsize=(7.5, 5.0), layout="constrained")
+    bg.plot.embedding(wine_model(), figure.subplots(), title="178 wines, 10 clusters")
+    return figure
+
+
+def wine_profile() -> Figure:
+    """What sets the three large clusters apart."""
+    labels = wine_model().labels_
+    largest = np.sort(np.argsort(-np.bincount(labels), kind="stable")[:3]).tolist()
+    figure = Figure(figsize=(8.0, 4.6), layout="constrained")
+    bg.plot.profile(wine_model(), figure.subplots(), clusters=largest, max_features=8, title="The three large clusters")
     return figure
 
 
@@ -50,7 +57,7 @@ def randomized_icicle() -> Figure:
     X, _ = make_blobs(100_000, n_features=5, centers=12, random_state=0)
     model = bg.RandomizedBHC(random_state=0).fit(X)
     figure = Figure(figsize=(8.5, 4.6), layout="constrained")
-    model.tree_.plot(ax=figure.subplots(), kind="icicle", title="100,000 rows, RandomizedBHC")
+    bg.plot.icicle(model, figure.subplots(), title="100,000 rows, RandomizedBHC")
     return figure
 
 
@@ -61,9 +68,9 @@ def incremental_stream() -> Figure:
     figure = Figure(figsize=(9.0, 3.4), layout="constrained")
     for ax, batch in zip(figure.subplots(1, 3, sharex=True, sharey=True), np.split(X, [100, 400]), strict=True):
         model.partial_fit(batch)
-        seen = X[: model.n_rows_seen_]
-        scatter(ax, seen, model.labels_, np.zeros(len(seen), int))
+        ax.scatter(*X[: model.n_rows_seen_].T, c=np.array(PALETTE)[model.labels_], s=16, linewidths=0)
         ax.set(title=f"{model.n_rows_seen_} rows: {model.n_clusters_} clusters", xlabel="first column")
+        ax.spines[["top", "right"]].set_visible(False)
     figure.axes[0].set_ylabel("second column")
     return figure
 
@@ -84,48 +91,19 @@ def iris_mixture() -> bg.NRMMixture:
 
 
 def iris_similarity() -> Figure:
-    """How often two flowers are together, in the order of the consensus tree, and how many clusters there are."""
-    model, species = iris_mixture(), load_iris().target
-    posterior = model.posterior_
-    order = posterior.consensus_tree().leaf_order
-    figure = Figure(figsize=(9.0, 4.2), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=(1.25, 1.0))
-    shown = left.imshow(posterior.similarity()[np.ix_(order, order)], cmap="cividis", vmin=0.0, vmax=1.0)
-    figure.colorbar(shown, ax=left, label="share of draws together", shrink=0.85)
-    left.set(title="150 flowers, two by two", xlabel="flowers in the order of the consensus tree")
-    left.set_yticks(*species_ticks(species[order]))
-    draw_counts(right, posterior.scalars["n_clusters"])
+    """How often two flowers are together, and how many clusters there are."""
+    figure = Figure(figsize=(10.0, 4.6), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(1.2, 1.0))
+    bg.plot.similarity(iris_mixture(), left)
+    bg.plot.cluster_counts(iris_mixture(), right)
     return figure
-
-
-def species_ticks(species: np.ndarray) -> tuple[list[float], list[str]]:
-    """The middle of each run of at least ten flowers of one species, and its name."""
-    ends = np.flatnonzero(np.diff(species)) + 1
-    runs = [run for run in np.split(np.arange(species.size), ends) if run.size >= 10]
-    names = load_iris().target_names
-    return [float(run.mean()) for run in runs], [str(names[species[run[0]]]) for run in runs]
-
-
-def draw_counts(ax: Axes, n_clusters: np.ndarray) -> None:
-    """The posterior of the number of clusters."""
-    counts, frequency = np.unique(n_clusters.astype(int), return_counts=True)
-    ax.bar(counts, frequency / frequency.sum(), color=PALETTE[0], width=0.7)
-    ax.set(title="How many clusters", xlabel="clusters", ylabel="share of draws", xticks=counts)
-    ax.spines[["top", "right"]].set_visible(False)
 
 
 def iris_traces() -> Figure:
     """Number of clusters and log joint of four chains."""
-    model = iris_mixture()
-    figure = Figure(figsize=(9.0, 3.6), layout="constrained")
-    for ax, name in zip(figure.subplots(2, 1, sharex=True), ("n_clusters", "log_joint"), strict=True):
-        for chain, values in enumerate(model.posterior_.scalars[name]):
-            draws = np.arange(0, values.size, 10)
-            ax.plot(draws, values[draws], color=PALETTE[chain], linewidth=0.8, label=f"chain {chain}")
-        ax.set_ylabel(name)
-        ax.spines[["top", "right"]].set_visible(False)
-    figure.axes[0].legend(ncols=4, frameon=False, fontsize=8, loc="lower right", bbox_to_anchor=(1.0, 0.97))
-    figure.axes[1].set_xlabel("draw (every tenth is shown)")
+    figure = Figure(figsize=(9.0, 5.6), layout="constrained")
+    for ax, scalar in zip(figure.subplots(2, 1), ("n_clusters", "log_joint"), strict=True):
+        bg.plot.trace(iris_mixture(), ax, scalar=scalar)
     return figure
 
 
@@ -140,25 +118,10 @@ def two_trees() -> Figure:
     return figure
 
 
-def plane(X: np.ndarray) -> np.ndarray:
-    """Scores of the first two principal components of the standardised columns."""
-    standard = (X - X.mean(axis=0)) / X.std(axis=0)
-    _, _, directions = np.linalg.svd(standard, full_matrices=False)
-    return standard @ directions[:2].T
-
-
-def scatter(ax: Axes, xy: np.ndarray, labels: np.ndarray, classes: np.ndarray) -> None:
-    """Points coloured by cluster, with a mark per class."""
-    colours = np.array(PALETTE)[labels % len(PALETTE)]
-    for known, marker in zip(np.unique(classes), MARKERS, strict=False):
-        own = classes == known
-        ax.scatter(*xy[own].T, c=colours[own], marker=marker, s=16, linewidths=0)
-    ax.spines[["top", "right"]].set_visible(False)
-
-
 PICTURES: dict[str, Callable[[], Figure]] = {
     "wine": wine,
     "wine-plane": wine_plane,
+    "wine-profile": wine_profile,
     "randomized-icicle": randomized_icicle,
     "incremental-stream": incremental_stream,
     "iris-similarity": iris_similarity,

@@ -67,7 +67,16 @@ def test_examples_run(name, tmp_path, monkeypatch):
 
 
 def test_the_pages_with_examples_are_known():
-    wanted = {"bhc", "incremental-bhc", "likelihoods", "posterior", "quickstart", "randomized-bhc", "trees"}
+    wanted = {
+        "adding-a-model",
+        "bhc",
+        "incremental-bhc",
+        "likelihoods",
+        "posterior",
+        "quickstart",
+        "randomized-bhc",
+        "trees",
+    }
     marked = {name for name in with_examples() if isinstance(name, str)}
     assert {f"docs/{page}.md" for page in wanted} <= marked
 
