@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: setup demo test test-slow check docs bench bench-peers clean
+.PHONY: setup demo test test-slow check docs bench bench-peers browser screenshots clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -17,7 +17,14 @@ setup: $(STAMP)
 demo: $(STAMP)
 	$(BIN)/bayesgrove demo --out demo-output
 
-test: $(STAMP)
+# The report is tested in a real browser. Where there is none and we may install it, Debian's is taken.
+browser:
+	@command -v chromium >/dev/null 2>&1 || { \
+	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && apt-get update -qq >/dev/null \
+	  && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null 2>&1; \
+	} || echo "no chromium here: the tests of the report in a browser will be skipped"
+
+test: $(STAMP) browser
 	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist loadfile -q
 
 test-slow: $(STAMP)
@@ -28,6 +35,10 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Pictures of the report under docs/images, which a test compares with the page as it is now.
+screenshots: $(STAMP) browser
+	PYTHONPATH=tests $(BIN)/python -m browser.screenshots
 
 docs: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"

@@ -12,7 +12,6 @@ from bayesgrove.inference.overview import (
     cluster_certainty,
     count_law,
     feature_cells,
-    mean_of_minima,
     pair_sample,
     principal_plane,
     rank_counts,
@@ -101,14 +100,6 @@ def test_a_tree_without_odds_or_draws_has_no_probabilities():
 
 
 # Certainty
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_mean_of_minima_equals_brute_force(seed):
-    rng = np.random.default_rng(seed)
-    values = rng.choice([0.1, 0.2, 0.5, 0.9], rng.integers(1, 15))  # with ties
-    runs = [values[i:j].min() for i in range(values.size) for j in range(i + 1, values.size + 1)]
-    assert mean_of_minima(values) == pytest.approx(np.mean(runs), rel=1e-12)
 
 
 def mean_within(similarity, labels):
