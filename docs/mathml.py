@@ -9,8 +9,8 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
-TIGHT_LOG = re.compile(r"<mi>log</mi>(?=\s*<m(?:i|sub|frac))")
-"""A logarithm and a letter or fraction behind it, which would stand too close."""
+APPLIED = re.compile(r"(<mo>&ApplyFunction;</mo>)(?=\s*<m(?:i|sub|frac|under))")
+"""Between the name of a function and a letter or fraction, which browsers put too close to it."""
 
 
 def as_mathml(node: nodes.Node, *, is_block: bool) -> str:
@@ -19,7 +19,7 @@ def as_mathml(node: nodes.Node, *, is_block: bool) -> str:
         markup = str(tex2mathml(node.astext(), as_block=is_block))
     except MathError as error:
         raise ExtensionError(f"{node.astext()!r} is no formula that docutils can translate: {error}") from error
-    return TIGHT_LOG.sub('<mi>log</mi><mspace width="0.17em"></mspace>', markup)
+    return APPLIED.sub(r'\1<mspace width="0.17em"></mspace>', markup)
 
 
 def visit_inline(writer: Any, node: nodes.math) -> None:
