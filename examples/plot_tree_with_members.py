@@ -13,7 +13,8 @@ from sklearn.datasets import load_digits
 import bayesgrove as bg
 
 digits = load_digits()
-images, names = digits.images[:100], [f"a {digit}" for digit in digits.target[:100]]
+words = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+images, names = digits.images[:100], [words[digit] for digit in digits.target[:100]]
 model = bg.BHC(likelihood="bernoulli").fit(digits.data[:100] > 7)
 
 # %%

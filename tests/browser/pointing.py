@@ -97,3 +97,13 @@ def go_narrow_and_dark(page: Any) -> None:
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 360, "height": 740})
     page.wait_for_function("window.innerWidth === 360")
+
+
+def said(page: Any) -> str:
+    """What those hear who listen."""
+    return str(page.locator("#said").inner_text())
+
+
+def selected_words(page: Any, part: str) -> str:
+    """What a part of the page says of the selection."""
+    return str(page.locator(f"{part} .selected-words").inner_text())

@@ -17,6 +17,7 @@ from bayesgrove.inference.exhibits import (
 )
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.result import Result
+from bayesgrove.plot.colours import PALETTE
 from bayesgrove.trees import Tree
 
 LEVELS = ("red", "green", "blue")
@@ -150,3 +151,11 @@ def all_exhibits() -> tuple[Exhibit, ...]:
         ),
         PictureExhibit(title="A picture", png=SMALLEST_PICTURE, alt="one black pixel"),
     )
+
+
+def expected_colours(result: Result, items: np.ndarray) -> list[str]:
+    """Colour of each item: clusters wear the palette's colours from the left of the tree."""
+    in_order = result.labels[result.tree.leaf_order]
+    first = np.unique(in_order, return_index=True)[1]
+    rank = np.argsort(np.argsort(first))
+    return [PALETTE[rank[result.labels[item]] % len(PALETTE)].upper() for item in items]

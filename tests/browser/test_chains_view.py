@@ -173,7 +173,7 @@ def test_the_number_of_clusters_has_its_law(open_page, chains):
     page = open_page(result)
     law = count_law(result)
     kept = law.probability >= 1e-4
-    bars = page.locator(".counts-figure rect.bar")
+    bars = page.locator(".counts-figure rect.pillar")
     assert bars.count() == kept.sum()
     words = "probability" if chains is None else "share of draws"
     assert page.locator(".counts-figure .axis-label").all_text_contents() == ["number of clusters", words]

@@ -84,12 +84,12 @@ def test_lines_have_labels_a_legend_and_tips(page):
 
 def test_bars_have_intervals_and_tips(page):
     figure = page.locator(".exhibit-bars")
-    assert figure.locator("rect.bar").count() == figure.locator("path.whisker").count() == 2
+    assert figure.locator("rect.pillar").count() == figure.locator("path.whisker").count() == 2
     assert figure.locator(".axis-label").first.text_content() == "effect"
     figure.locator("rect.catcher").nth(1).scroll_into_view_if_needed()
     figure.locator("rect.catcher").nth(1).hover()
     assert tip_lines(page) == ["down", "effect -1", "interval -1.4 to -0.5"]
-    widths = figure.locator("rect.bar").evaluate_all("all => all.map((bar) => Number(bar.getAttribute('width')))")
+    widths = figure.locator("rect.pillar").evaluate_all("all => all.map((bar) => Number(bar.getAttribute('width')))")
     assert widths[0] == pytest.approx(2 * widths[1])
 
 

@@ -3,42 +3,34 @@
 import numpy as np
 import pytest
 
-from bayesgrove.inference.overview import pair_sample, principal_plane
+from bayesgrove.core.table import Table
+from bayesgrove.inference.overview import pair_sample
 from bayesgrove.plot.colours import PALETTE
-from bayesgrove.report.words import chance
 from browser.pointing import (
     cell_centre,
     click_cell,
     drag_cells,
     go_narrow_and_dark,
     hover_cell,
-    in_window,
     layout_of,
     overflows,
     pixel,
+    said,
+    selected_words,
     tip_lines,
 )
-from browser.results import LEVELS, planted_result
+from browser.results import LEVELS, describe, expected_colours, planted_labels, planted_result, planted_tree
 
 pytestmark = pytest.mark.browser
 
-PAIRS, TABLE, PLANE = "#pairs canvas", "#rows .table-map canvas", "#rows .plane-map canvas"
+PAIRS, TABLE = "#pairs canvas", "#rows .table-map canvas"
 
 
-def words(page, part):
-    return page.locator(f"{part} .selected-words").inner_text()
-
-
-def said(page):
-    return page.locator("#said").inner_text()
-
-
-def expected_colours(result, items):
-    """Colour of each item: clusters wear the palette's colours from the left of the tree."""
-    in_order = result.labels[result.tree.leaf_order]
-    first = np.unique(in_order, return_index=True)[1]
-    rank = np.argsort(np.argsort(first))
-    return [PALETTE[rank[result.labels[item]] % len(PALETTE)].upper() for item in items]
+def expected_words(pairs, i, j):
+    """A probability as the page knows it: in 255 steps, of which the first and the last stand for what is near."""
+    share = np.rint(255 * pairs.similarity[i, j]) / 255
+    near_end = ">.99" if share >= 0.995 else "<.01" if share < 0.005 else None
+    return "1.00" if i == j else near_end or f"{share:.2f}"
 
 
 # Pairs
@@ -50,9 +42,8 @@ def test_a_pair_is_named_with_its_probability(open_page, chains):
     pairs = pair_sample(result, 600)
     page = open_page(result)
     for i, j in [(0, 0), (0, 1), (2, 25), (25, 2), (27, 27), (11, 13)]:
-        shown = np.rint(255 * pairs.similarity[i, j]) / 255
         lines = hover_cell(page, PAIRS, i, j)
-        assert lines[0].split()[-1] == chance(shown)
+        assert lines[0].split()[-1] == expected_words(pairs, i, j)
         assert lines[1:] == [f"row {pairs.items[i]}", f"row {pairs.items[j]}"]
     page.mouse.move(1, 1)
     assert tip_lines(page) == []
@@ -112,8 +103,8 @@ def test_cells_are_shaded_by_their_probability(open_page):
 def test_dragging_over_pairs_selects_the_rows_of_both_sides(open_page):
     page = open_page(planted_result())
     drag_cells(page, PAIRS, (2, 20), (4, 21))
-    assert words(page, "#pairs") == "Selected: 5 rows (5 of the 28 rows shown here)."
-    assert words(page, "#rows") == "Selected: 5 rows (5 of the 28 rows shown here)."
+    assert selected_words(page, "#pairs") == "Selected: 5 rows (5 of the 28 rows shown here)."
+    assert selected_words(page, "#rows") == "Selected: 5 rows (5 of the 28 rows shown here)."
 
 
 def test_a_selection_dims_the_rest_here_and_in_the_table(open_page):
@@ -137,7 +128,9 @@ def test_a_strip_selects_its_cluster(open_page, canvas):
     label = result.labels[result.tree.leaf_order[0]]
     size = np.bincount(result.labels)[label]
     click_cell(page, canvas, 0, -1)
-    assert words(page, "#rows") == f"Selected: cluster {label}, {size} rows ({size} of the 28 rows shown here)."
+    assert (
+        selected_words(page, "#rows") == f"Selected: cluster {label}, {size} rows ({size} of the 28 rows shown here)."
+    )
 
 
 def test_pairs_are_read_and_selected_with_keys(open_page):
@@ -150,15 +143,15 @@ def test_pairs_are_read_and_selected_with_keys(open_page):
     page.keyboard.press("ArrowDown")
     assert f"row {items[1]}, row {items[1]}" in said(page)
     page.keyboard.press("Enter")
-    assert words(page, "#pairs").startswith(f"Selected: row {items[1]} (1 of")
+    assert selected_words(page, "#pairs").startswith(f"Selected: row {items[1]} (1 of")
     page.keyboard.press("Shift+ArrowDown")
     page.keyboard.press("Shift+ArrowDown")
     page.keyboard.press("Enter")
-    assert words(page, "#pairs").startswith("Selected: 3 rows (3 of")
+    assert selected_words(page, "#pairs").startswith("Selected: 3 rows (3 of")
     assert said(page) == "Selected: 3 rows"
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
-    assert words(page, "#pairs") == "Nothing selected."
+    assert selected_words(page, "#pairs") == "Nothing selected."
 
 
 def test_zooming_shows_the_selected_rows_and_all_again(open_page):
@@ -171,7 +164,7 @@ def test_zooming_shows_the_selected_rows_and_all_again(open_page):
     assert layout_of(page, PAIRS)["rows"] == 5
     lines = hover_cell(page, PAIRS, 1, 4)
     assert lines[1:] == [f"row {pairs.items[5]}", f"row {pairs.items[10]}"]
-    assert lines[0].split()[-1] == chance(np.rint(255 * pairs.similarity[5, 10]) / 255)
+    assert lines[0].split()[-1] == expected_words(pairs, 5, 10)
     page.locator("#pairs .zoom-out").click()
     assert layout_of(page, PAIRS)["rows"] == 28
 
@@ -213,6 +206,19 @@ def check_cell(text, value, column, j):
     return "number"
 
 
+def test_rare_categories_and_outliers_are_not_taken_for_others(open_page):
+    labels = planted_labels((60, 40))
+    tree = planted_tree(labels)
+    values = np.column_stack([np.zeros(100), np.linspace(0.0, 1.0, 100)])
+    values[7] = 2.0, 50.0
+    table = Table(values, ("colour", "size"), ("category", "float"), {0: LEVELS})
+    page = open_page(planted_result((60, 40), description=describe(table, tree, labels)))
+    row = tree.leaf_order.tolist().index(7)
+    assert hover_cell(page, TABLE, row, 0)[0] == f"colour: {LEVELS[2]}"
+    assert hover_cell(page, TABLE, row + 1, 0)[0] == f"colour: {LEVELS[0]}"
+    assert hover_cell(page, TABLE, row, 1)[0].endswith(" or more")
+
+
 def test_missing_cells_are_hatched_and_explained_where_there_are_any(open_page):
     legend = "#rows .table-view .scale"
     assert "missing" in open_page(planted_result()).locator(legend).inner_text()
@@ -229,10 +235,29 @@ def test_missing_cells_are_hatched_and_explained_where_there_are_any(open_page):
 def test_dragging_over_rows_selects_them_everywhere(open_page):
     page = open_page(planted_result())
     drag_cells(page, TABLE, (3, 1), (9, 2))
-    assert words(page, "#rows") == words(page, "#pairs") == "Selected: 7 rows (7 of the 28 rows shown here)."
+    assert (
+        selected_words(page, "#rows")
+        == selected_words(page, "#pairs")
+        == "Selected: 7 rows (7 of the 28 rows shown here)."
+    )
     click_cell(page, TABLE, 5, 1)
     row = planted_result().description.rows[5]
-    assert words(page, "#rows") == f"Selected: row {row} (1 of the 28 rows shown here)."
+    assert selected_words(page, "#rows") == f"Selected: row {row} (1 of the 28 rows shown here)."
+
+
+def test_names_of_columns_are_no_rows(open_page):
+    page = open_page(planted_result())
+    click_cell(page, TABLE, -1, 2)
+    assert selected_words(page, "#rows") == "Nothing selected."
+    assert hover_cell(page, TABLE, -1, 2) == ["noise"]
+
+
+def test_dragging_along_a_strip_selects_its_rows(open_page):
+    page = open_page(planted_result())
+    for canvas, start, stop in ((PAIRS, (4, -1), (7, -1)), (PAIRS, (-1, 9), (-1, 12)), (TABLE, (2, -1), (5, -1))):
+        drag_cells(page, canvas, start, stop)
+        assert selected_words(page, "#rows").startswith("Selected: 4 rows (4 of")
+        page.locator("#pairs .clear").click()
 
 
 def test_rows_are_read_and_selected_with_keys(open_page):
@@ -244,91 +269,7 @@ def test_rows_are_read_and_selected_with_keys(open_page):
     assert said(page).startswith("colour: ")
     assert f"row {result.description.rows[2]}" in said(page)
     page.keyboard.press("Enter")
-    assert words(page, "#rows").startswith("Selected: 2 rows (2 of")
-
-
-# Plane
-
-
-def point_places(page, result):
-    """Where the points are on the canvas: within its margins, with a twentieth of air at both ends."""
-    width, height = (
-        float(page.locator(PLANE).evaluate(f"canvas => parseFloat(canvas.style.{side})"))
-        for side in ("width", "height")
-    )
-    xy = principal_plane(result.description).xy
-    low, high = xy.min(axis=0), xy.max(axis=0)
-    share = (xy - low + 0.05 * (high - low)) / (1.1 * (high - low))
-    return np.column_stack([56 + share[:, 0] * (width - 66), height - 42 - share[:, 1] * (height - 52)])
-
-
-def test_points_are_where_python_has_them(open_page):
-    result = planted_result()
-    page = open_page(result)
-    places = point_places(page, result)
-    alone = [i for i in range(28) if np.partition(np.hypot(*(places - places[i]).T), 1)[1] > 6]
-    assert len(alone) > 10
-    for i in alone:
-        page.mouse.move(*in_window(page, PLANE, *places[i]))
-        item = result.description.rows[i]
-        assert tip_lines(page)[:2] == [
-            f"row {item}",
-            f"cluster {result.labels[item]}, {np.bincount(result.labels)[result.labels[item]]} rows",
-        ]
-
-
-def test_points_wear_the_colours_of_their_clusters(open_page):
-    result = planted_result()
-    page = open_page(result)
-    places = point_places(page, result)
-    expected = expected_colours(result, result.description.rows)
-    for i in [i for i in range(28) if np.partition(np.hypot(*(places - places[i]).T), 1)[1] > 10]:
-        shown = pixel(page, PLANE, *places[i])
-        nearest = min(PALETTE, key=lambda colour: colour_distance(colour, shown))
-        assert nearest.upper() == expected[i]
-
-
-def colour_distance(one, other):
-    parts = [np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) for colour in (one, other)]
-    return float(np.abs(parts[0] - parts[1]).sum())
-
-
-def test_a_loop_around_points_selects_them(open_page):
-    result = planted_result()
-    page = open_page(result)
-    places = point_places(page, result)
-    inside = (places[:, 0] > 200) & (places[:, 1] < 300)
-    assert 2 < inside.sum() < 28
-    corners = [(200, 5), (590, 5), (590, 300), (200, 300)]
-    start = in_window(page, PLANE, *corners[0])
-    page.mouse.move(*start)
-    page.mouse.down()
-    for x, y in corners[1:]:
-        page.mouse.move(start[0] + x - corners[0][0], start[1] + y - corners[0][1], steps=3)
-    page.mouse.up()
-    assert words(page, "#pairs") == f"Selected: {inside.sum()} rows ({inside.sum()} of the 28 rows shown here)."
-
-
-def test_the_legend_of_the_plane_selects_clusters_and_axes_say_their_share(open_page):
-    result = planted_result()
-    page = open_page(result)
-    keys = page.locator("#rows .plane-legend button")
-    assert [text.strip() for text in keys.all_inner_texts()] == ["cluster 0 (12)", "cluster 1 (9)", "cluster 2 (7)"]
-    keys.nth(2).click()
-    assert words(page, "#rows").startswith("Selected: cluster 2, 7 rows")
-    percent = round(100 * principal_plane(result.description).share.sum())
-    assert f"hold {percent} % of the variance" in page.locator("#rows .plane-view .note").first.inner_text()
-
-
-def test_points_are_read_with_keys(open_page):
-    result = planted_result()
-    page = open_page(result)
-    page.locator(PLANE).focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    assert said(page).startswith(f"row {result.description.rows[1]}, cluster ")
-    page.keyboard.press("Enter")
-    assert words(page, "#rows").startswith(f"Selected: row {result.description.rows[1]} (1 of")
+    assert selected_words(page, "#rows").startswith("Selected: 2 rows (2 of")
 
 
 # Any data

@@ -77,6 +77,9 @@ class FakeResult:
 
     tree: FakeTree
 
+    def with_names(self, names):
+        return FakeResult(dataclasses.replace(self.tree, leaf_labels=names))
+
 
 class Fake:
     """Fake estimator."""

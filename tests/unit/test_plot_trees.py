@@ -35,7 +35,10 @@ def words(ax):
 
 
 def test_public_names():
-    assert plot.__all__ == ["dendrogram", "icicle"]
+    assert plot.__all__ == sorted(plot.__all__)
+    assert {"dendrogram", "icicle", "similarity", "trace", "ranks", "cluster_counts"} <= set(plot.__all__)
+    assert {"profile", "data_heatmap", "embedding", "tree_with_members"} <= set(plot.__all__)
+    assert len(plot.__all__) == 10
 
 
 def test_matplotlib_is_imported_only_when_drawing():

@@ -109,8 +109,8 @@ def _merge(settings: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
 def name_leaves(model: Any, names: tuple[str, ...] | None) -> None:
     """Give the tree's leaves the rows' names."""
     if names is not None:
-        model.tree_ = dataclasses.replace(model.tree_, leaf_labels=names)
-        model.result_ = dataclasses.replace(model.result_, tree=model.tree_)
+        model.result_ = model.result_.with_names(names)
+        model.tree_ = model.result_.tree
 
 
 def summarise(model: Any, name: str, table: Table, seconds: float) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """`Result`: what a fitted model hands to plots, reports and files."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -80,6 +80,10 @@ class Result:
     description: Description | None = None
     views: tuple[View, ...] = ()
     exhibits: tuple[Exhibit, ...] = ()
+
+    def with_names(self, leaf_labels: tuple[str, ...] | None) -> "Result":
+        """The same with names of the rows."""
+        return replace(self, tree=replace(self.tree, leaf_labels=leaf_labels))
 
     @property
     def n_clusters(self) -> int:

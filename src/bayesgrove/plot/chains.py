@@ -142,8 +142,8 @@ def _name_rank_rows(ax: Any, bars: RankBars, chains: list[str]) -> None:
     ax.set_yticks(rows, chains, fontsize=min(font, room(ax)[1] / len(chains)))
     ax.tick_params(axis="y", length=0)
     unit = rank_unit(bars)
-    step = _round_down(0.3 * unit)
-    if room(ax)[1] / len(chains) >= 4.2 * font:
+    step = _round_down(0.34 * unit)
+    if room(ax)[1] / len(chains) * step / unit >= 1.3 * (font - 1.0):
         scale = ax.secondary_yaxis("right")
         places = (rows[:, np.newaxis] + np.array([-1.0, 0.0, 1.0]) * step / unit).ravel()
         scale.set_yticks(places, [f"+{step:g}", "0", f"\N{MINUS SIGN}{step:g}"] * len(chains), fontsize=font - 1.0)

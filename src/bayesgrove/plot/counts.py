@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.inference.overview import CountLaw, count_law
 from bayesgrove.plot.axes import new_axes
 from bayesgrove.plot.colours import PALETTE
@@ -30,6 +31,8 @@ def cluster_counts(result: Any, ax: Any = None, *, level: float = 0.9, title: st
         In place of the interval.
     """
     result = as_result(result)
+    if not 0.0 < level <= 1.0:
+        raise InvalidSettingError(f"level lies between 0 and 1, got {level}. Try 0.9.")
     law = count_law(result)
     if law is None:
         raise no_probabilities("cluster_counts")
@@ -41,7 +44,7 @@ def cluster_counts(result: Any, ax: Any = None, *, level: float = 0.9, title: st
     low, high = law.interval(level)
     top = float(percent.max())
     ax.set_ylim(0.0, 1.22 * top)
-    ax.set_xlim(min(counts[0], low) - 1.0, max(counts[-1], high) + 1.0)
+    ax.set_xlim(min(counts[0], low) - 0.8, max(counts[-1], high) + 0.8)
     name_axes(ax, "number of clusters", "share of draws (%)" if law.is_sampled else "probability (%)")
     _bracket(ax, low, high, top, f"{100 * level:.3g} %: {low:,}" + (f" to {high:,}" if high > low else ""))
     n = result.n_clusters

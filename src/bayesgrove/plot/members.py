@@ -194,11 +194,14 @@ def member_lines(members: Members, letters: int, most: int) -> list[str]:
     ['lion, tiger, wolf …', 'and 2 more']
     """
     for kept in range(len(members.names), 0, -1):
-        rest = f" … and {members.n_rows - kept:,} more" if kept < members.n_rows else ""
+        # Spaces that do not break keep the last words together.
+        rest = (
+            f" … and\N{NO-BREAK SPACE}{members.n_rows - kept:,}\N{NO-BREAK SPACE}more" if kept < members.n_rows else ""
+        )
         words = members.opening + ", ".join(members.names[:kept]) + rest
         lines = textwrap.wrap(words, letters, break_on_hyphens=False)
         if len(lines) <= most:
-            return lines
+            return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
     return [f"{members.n_rows:,} rows"]
 
 

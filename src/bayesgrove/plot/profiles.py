@@ -37,7 +37,8 @@ def profile(
 
     Features of different units share one axis: distances from the mean of all rows in standard deviations of all rows.
     Where all features shown are rates they are in percent, with a grey line for the rate of all rows. The intervals are
-    given the labels: they do not say how sure the clusters are.
+    given the labels: they do not say how sure the clusters are. Those that reach far beyond all dots, as of a cluster
+    of two rows, run into the edge.
 
     Parameters
     ----------
@@ -109,6 +110,16 @@ def make_chart(described: Description, clusters: np.ndarray, most: int) -> Chart
     return Chart(names, middle, low, high, level, is_percent)
 
 
+def chart_limits(chart: Chart) -> tuple[float, float]:
+    """Ends of the axis: all dots, and intervals up to a standard deviation beyond; those of tiny clusters are vast."""
+    dots = np.append(chart.middle[~np.isnan(chart.middle)], 0.0)
+    first, last = float(dots.min()) - 1.0, float(dots.max()) + 1.0
+    low = np.fmin(np.nan_to_num(np.maximum(chart.low, first), nan=0.0).min(initial=0.0), dots.min())
+    high = np.fmax(np.nan_to_num(np.minimum(chart.high, last), nan=0.0).max(initial=0.0), dots.max())
+    margin = 0.04 * float(high - low) or 1.0
+    return float(low) - margin, float(high) + margin
+
+
 def _fitting(ax: Any, n_clusters: int) -> int:
     """How many features can be read."""
     each = max(1.2 * (font_of(ax) - 1.0), POINTS_EACH * n_clusters / SPREAD)
@@ -149,6 +160,7 @@ def _dress(ax: Any, described: Description, chart: Chart) -> None:
     else:
         ax.axvline(0.0, color="#666666", linewidth=1.0, zorder=2)
         across = "difference from the mean of all rows, in standard deviations"
+        ax.set_xlim(*chart_limits(chart))
     some = f"{n_features:,} most telling of {n_all:,} features" if n_features < n_all else f"{n_all:,} features"
     font = min(font_of(ax) - 1.0, 0.9 * room(ax)[1] / n_features)
     width = room(ax)[0]

@@ -11,12 +11,24 @@ from bayesgrove.inference.result import Result
 from bayesgrove.plot.axes import new_axes
 from bayesgrove.plot.strips import draw_strip, name_rows
 from bayesgrove.plot.subjects import as_result, needed_description
-from bayesgrove.plot.words import LETTER, SMALLEST_FONT, font_of, name_axes, name_colour_bar, room, set_title, shortened
+from bayesgrove.plot.words import (
+    LETTER,
+    LINE,
+    SMALLEST_FONT,
+    font_of,
+    name_axes,
+    name_colour_bar,
+    room,
+    set_title,
+    shortened,
+)
 
 MISSING = "#F0C000"
 """Not on the colour scales."""
 FARTHEST = 2.5
 """Standard deviations at the ends of the scale."""
+BESIDE_BAR = 0.82
+"""Of the width is left beside the colour bar."""
 NAMES_SHARE = 0.3
 """Of the height at most goes to names of columns."""
 GAP = 0.015
@@ -161,8 +173,8 @@ def _name_columns(ax: Any, grid: Grid, n_all: int) -> float:
     """Names below the columns where they can be read; gives the share of the height that they leave."""
     n, (width, height) = len(grid.names), room(ax)
     name_axes(ax, f"{n:,} columns" if n == n_all else f"{n:,} most telling of {n_all:,} columns")
-    largest, each = font_of(ax) - 1.0, width / n
-    font = min(largest, 0.9 * each)
+    largest, each = font_of(ax) - 1.0, BESIDE_BAR * width / n
+    font = min(largest, each / LINE)
     ax.tick_params(axis="x", length=0)
     if font < SMALLEST_FONT:
         ax.set_xticks([])

@@ -41,9 +41,18 @@ def font_of(ax: Any) -> float:
 
 
 def wrapped(words: str, points: float, font: float) -> str:
-    """Words in lines that are no longer than so many points; breaks that are there already stay."""
+    """Words in lines that are no longer than so many points and about equally long; breaks that are there stay."""
     letters = max(int(points / (LETTER * font)), 8)
-    return "\n".join(line for part in words.split("\n") for line in textwrap.wrap(part, letters))
+    return "\n".join(line for part in words.split("\n") for line in _even_lines(part, letters))
+
+
+def _even_lines(words: str, letters: int) -> list[str]:
+    lines = textwrap.wrap(words, letters)
+    shorter = lines
+    while len(lines) > 1 and len(shorter) == len(lines) and letters > 8:
+        lines, letters = shorter, letters - 1
+        shorter = textwrap.wrap(words, letters)
+    return lines
 
 
 def name_axes(ax: Any, across: str | None = None, up: str | None = None) -> None:

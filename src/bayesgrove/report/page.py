@@ -20,6 +20,7 @@ SCRIPTS = (
     "controls.js",
     "tree_layout.js",
     "tree_draw.js",
+    "tree_side.js",
     "tree.js",
     "cells.js",
     "figures.js",

@@ -44,14 +44,17 @@ def how_sure(result: Result, certainty: np.ndarray | None) -> str:
     return f"{words}; the least sure is cluster {least} ({chance(float(certainty[least]))}, {sizes[least]:,} rows)."
 
 
-def which_features(result: Result) -> str:
-    """What the largest clusters stand out by."""
+def which_features(result: Result) -> list[str]:
+    """What the largest clusters stand out by, a sentence each."""
     if result.description is None:
-        return "Nothing is known of the columns: the model keeps no table."
+        return ["Nothing is known of the columns: the model keeps no table."]
+    if result.n_clusters == 1:
+        return ["One cluster: there is nothing to tell apart."]
     profile, sizes = result.description.clusters, np.bincount(result.labels)
     largest = [k for k in np.argsort(-sizes, kind="stable").tolist() if k < len(profile.mean)][:MOST_DESCRIBED]
-    parts = [f"Cluster {k}: {_traits(profile, k)}." for k in largest]
-    return " ".join(parts) if result.n_clusters > 1 else "One cluster: there is nothing to tell apart."
+    left = result.n_clusters - len(largest)
+    more = [f"And {count(left, 'smaller cluster')}: see the table."] if left else []
+    return [*(f"Cluster {k}: {_traits(profile, k)}." for k in largest), *more]
 
 
 def _traits(profile: Profile, cluster: int) -> str:

@@ -225,7 +225,8 @@ function listenPointer(map) {
   const { canvas, spec } = map;
   canvas.addEventListener("pointerdown", (event) => {
     const cell = cellUnder(map, event);
-    if (event.button !== 0 || !spec.choose || !(cell.isInside || cell.strip === "left" || cell.strip === "top")) return;
+    const isThere = cell.isInside || cell.strip === "left" || (cell.strip === "top" && !spec.isRows);
+    if (event.button !== 0 || !spec.choose || !isThere) return;
     map.start = { x: event.clientX, y: event.clientY, cell };
     canvas.setPointerCapture(event.pointerId);
     tellCell(map, event, cell);
@@ -248,12 +249,11 @@ function tellCell(map, event, cell) {
   showTip(event, lines);
 }
 
-/** On a strip a drag chooses along the strip, inside a rectangle. */
+/** Inside, a drag chooses a rectangle; along a strip, the same rows on both sides. */
 function dragCells(map, cell) {
   const { strip, row, column } = map.start.cell;
   const from = { row, column };
   const to = { row: cell.row, column: cell.column };
-  if (strip === "left") from.column = to.column = map.spec.isRows ? cell.column : row;
   if (strip === "left" && !map.spec.isRows) { from.column = from.row; to.column = to.row; }
   if (strip === "top") { from.row = from.column; to.row = to.column; }
   map.range = { from, to, isDrag: true };

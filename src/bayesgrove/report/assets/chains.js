@@ -2,6 +2,7 @@
 
 const MAX_R_HAT = 1.01;
 const MIN_ESS_PER_CHAIN = 100;
+const chainsShown = { scalar: "log_joint", focus: null, order: { key: null, isUp: true } };  // kept when a live page is built anew
 const CHAIN_COLUMNS = [
   { key: "mean", name: "mean", format: short },
   { key: "sd", name: "sd", format: short },
@@ -44,7 +45,7 @@ function rowFaults(row, chains) {
 function diagnosticsTable(host, model) {
   const { chains } = model.data;
   const body = el("tbody");
-  const order = { key: null, isUp: true };
+  const { order } = chainsShown;
   const heads = [{ key: "name", name: "scalar" }, ...CHAIN_COLUMNS].map((column) => sortHead(column, order, () => fill()));
   const fill = () => {
     body.replaceChildren(...sortedRows(chains.table, order).map((row) => diagnosticsRow(row, model)));
@@ -55,7 +56,7 @@ function diagnosticsTable(host, model) {
   const words = broken ? `${broken} of ${count(chains.table.length, "scalar")} break a rule (marked ✗).` : `All ${count(chains.table.length, "scalar")} keep the rules (marked ✓).`;
   host.append(
     el("h3", { text: "Diagnostics" }),
-    el("p", { class: "note", text: `${words} “together[i,j]” is 1 in draws in which rows i and j are in one cluster. MCSE is the error of the mean that comes from having so few draws.` }),
+    el("p", { class: "note", text: `${words} “together[i,j]” is 1 in draws in which rows i and j are in one cluster. MCSE is the standard error of the mean, which a longer run makes smaller.` }),
     el("div", { class: "scroll diagnostics", tabindex: 0, role: "region", "aria-label": "Table of diagnostics" },
       el("table", {}, el("thead", {}, el("tr", {}, heads.map((head) => head.cell), el("th", { scope: "col", text: "remark" }))), body)),
   );
@@ -64,7 +65,7 @@ function diagnosticsTable(host, model) {
 /** A column's head that sorts by it, first one way and then the other. */
 function sortHead(column, order, changed) {
   const isNumber = column.key !== "name";
-  const button = el("button", { type: "button", class: "sort", text: column.name });
+  const button = el("button", { type: "button", class: "order-by", text: column.name });
   const cell = el("th", { scope: "col", class: isNumber ? "number" : null }, button);
   button.addEventListener("click", () => {
     order.isUp = order.key === column.key ? !order.isUp : !isNumber;
@@ -106,7 +107,7 @@ function pairNames(name, model) {
 
 function scalarsView(host, model, state) {
   const scalars = orderedScalars(model);
-  const box = el("select", { id: "scalar" }, scalars.map((scalar, k) => el("option", { value: k, text: tidy(scalar.name, 60) })));
+  const box = el("select", { id: "scalar" }, scalars.map((scalar, k) => el("option", { value: k, selected: scalar.name === chainsShown.scalar, text: tidy(scalar.name, 60) })));
   const keys = el("div", { class: "chain-keys", role: "group", "aria-label": "Chain in front" });
   const trace = el("div", { class: "trace-figure" });
   const ranks = el("div", { class: "rank-figure" });
@@ -116,11 +117,12 @@ function scalarsView(host, model, state) {
       el("div", {}, el("h3", { text: "Trace" }), el("p", { class: "note", text: "Chains that explore one law look alike: they overlap from beginning to end, without steps or drift." }), trace),
       el("div", {}, el("h3", { text: "Ranks" }), el("p", { class: "note", text: ranksNote(model) }), ranks)),
   );
-  let focus = null;
   const draw = () => {
     const scalar = scalars[Number(box.value)];
+    chainsShown.scalar = scalar.name;
     const series = chainSeries(model, scalar);
-    seriesKeys(keys, series, focus, (k) => { focus = k; draw(); keys.children[k === null ? 0 : k].focus(); });
+    const focus = chainsShown.focus < series.length ? chainsShown.focus : null;
+    seriesKeys(keys, series, focus, (k) => { chainsShown.focus = k; draw(); });
     drawTrace(trace, scalar, series, focus);
     drawRanks(ranks, scalar, series, focus);
   };

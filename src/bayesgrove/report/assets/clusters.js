@@ -14,8 +14,10 @@ const CLUSTER_COLUMNS = [
   { name: "Examples", key: null },
 ];
 
+let clusterOrder = { sortBy: 0, isReversed: false };  // kept when a page that follows a run is built anew
+
 function clustersView(host, model, state) {
-  const view = { model, state, sortBy: 0, isReversed: false, most: FEW_CLUSTERS, opened: new Set(), touched: new Map(), ranges: featureRanges(model) };
+  const view = { model, state, order: clusterOrder, most: FEW_CLUSTERS, opened: new Set(), touched: new Map(), ranges: featureRanges(model) };
   view.body = el("tbody");
   view.heads = clusterHeads(view);
   view.more = el("button", { type: "button", id: "more-clusters" });
@@ -32,9 +34,12 @@ function clustersView(host, model, state) {
 }
 
 function clusterNote(model) {
-  if (!model.profile) return "Nothing is known of the columns: this model keeps no table.";
+  const sure = model.tree.logOdds
+    ? "Certainty: as fitted, the mean probability that two rows of a cluster are together; at a cut, the probability that the branch is one cluster. "
+    : "";
+  if (!model.profile) return `${sure}Nothing is known of the columns: this model keeps no table.`;
   const rows = model.profile.nRows < model.n ? ` They were computed from ${count(model.profile.nRows, "row")} of ${grouped(model.n)}.` : "";
-  return "Bars: the mean of the cluster (dot) with its 95 % interval (band) against the mean of all rows (upright line), " +
+  return sure + "Bars: the mean of the cluster (dot) with its 95 % interval (band) against the mean of all rows (upright line), " +
     "on the range of all clusters. Profiles are conditional on these labels: they do not average over other ways to " +
     `divide the rows, and other columns may differ too.${rows}`;
 }
@@ -47,8 +52,8 @@ function clusterHeads(view) {
     if (!column.key) return el("th", { scope: "col", text: column.name });
     const button = el("button", { type: "button", class: "sort", text: column.name, title: column.title });
     button.addEventListener("click", () => {
-      view.isReversed = view.sortBy === i && !view.isReversed;
-      view.sortBy = i;
+      const { sortBy, isReversed } = view.order;
+      view.order = clusterOrder = { sortBy: i, isReversed: sortBy === i && !isReversed };
       fillClusters(view);
     });
     return el("th", { scope: "col", class: kind }, button);
@@ -57,16 +62,16 @@ function clusterHeads(view) {
 
 /** Large, sure and low-numbered first; a second click turns that round. */
 function sortedClusters(view) {
-  const key = CLUSTER_COLUMNS[view.sortBy].key;
-  const sign = view.isReversed ? -1 : 1;
+  const key = CLUSTER_COLUMNS[view.order.sortBy].key;
+  const sign = view.order.isReversed ? -1 : 1;
   return view.state.clusters.slice().sort((a, b) => sign * (key(a) - key(b)) || a.label - b.label);
 }
 
 function showOrder(view) {
   view.heads.forEach((head, i) => {
     if (!CLUSTER_COLUMNS[i].key) return;
-    const isDown = (i === 0) === view.isReversed;  // numbers of clusters begin with the least, the others with the greatest
-    head.setAttribute("aria-sort", i !== view.sortBy ? "none" : isDown ? "descending" : "ascending");
+    const isDown = (i === 0) === view.order.isReversed;  // numbers of clusters begin with the least, the others with the greatest
+    head.setAttribute("aria-sort", i !== view.order.sortBy ? "none" : isDown ? "descending" : "ascending");
   });
 }
 
@@ -198,8 +203,6 @@ function featureRanges(model) {
   });
   return ranges;
 }
-
-const traitNumber = (trait, value) => (trait.isRate && Number.isFinite(value) ? `${short(100 * value)} %` : short(value));
 
 function traitCell(view, cluster) {
   const found = clusterTraits(view, cluster, FEW_TRAITS);

@@ -32,8 +32,8 @@ function stepOfCut(cut) {
 
 /** A probability in words that stay apart near 0 and 1. */
 function cutWords(cut) {
-  if (cut === 0 || cut === 1 || (cut >= 0.01 && cut <= 0.99)) return String(Number(cut.toPrecision(2)));
-  const rare = cut < 0.5 ? cut : 1 - cut;
+  const rare = Number((cut < 0.5 ? cut : 1 - cut).toPrecision(2));
+  if (rare === 0 || rare >= 0.01) return String(cut < 0.5 ? rare : Number((1 - rare).toFixed(4)));
   const text = rare >= 1e-3 ? String(Number(rare.toPrecision(2))) : powerWords(rare);
   return cut < 0.5 ? text : `1 − ${text}`;
 }

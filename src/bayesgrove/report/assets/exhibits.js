@@ -127,7 +127,7 @@ function linesExhibit(figure, exhibit, model, state) {
   let focus = null;
   const draw = () => {
     const series = lines.map((line, k) => ({ ...line, ...seriesLook(model, k) }));
-    seriesKeys(keys, series, focus, (k) => { focus = k; draw(); keys.children[k === null ? 0 : k].focus(); });
+    seriesKeys(keys, series, focus, (k) => { focus = k; draw(); });
     lineFigure(place, {
       x, series, focus, height: 280, most: 760, xLabel: exhibit.x_label, yLabel: exhibit.y_label,
       label: `${tidy(exhibit.title, 200)}: ${count(series.length, "line")} over ${tidy(exhibit.x_label)}`,
@@ -166,7 +166,7 @@ function drawBars(place, exhibit, bars) {
 
 function drawBarParts(svg, exhibit, bars, x, y) {
   const seen = d3.range(bars.values.length).filter((k) => Number.isFinite(bars.values[k]));
-  svg.selectAll(null).data(seen).join("rect").attr("class", "bar whole").attr("y", (k) => y(k)).attr("height", y.bandwidth())
+  svg.selectAll(null).data(seen).join("rect").attr("class", "pillar whole").attr("y", (k) => y(k)).attr("height", y.bandwidth())
     .attr("x", (k) => Math.min(x(0), x(bars.values[k]))).attr("width", (k) => Math.max(1, Math.abs(x(bars.values[k]) - x(0))));
   if (bars.low && bars.high) {
     const both = seen.filter((k) => Number.isFinite(bars.low[k]) && Number.isFinite(bars.high[k]));

@@ -107,7 +107,10 @@ function tipsOfLines(figure, spec, x, y) {
 function seriesKeys(host, series, shown, choose) {
   host.replaceChildren(...series.map((one, k) => {
     const button = el("button", { type: "button", class: "key", "aria-pressed": String(k === shown) }, lineKey(one), tidy(one.name, 40));
-    button.addEventListener("click", () => choose(k === shown ? null : k));
+    button.addEventListener("click", () => {
+      choose(k === shown ? null : k);
+      host.children[k].focus();  // the buttons have been made anew
+    });
     return button;
   }));
 }
@@ -145,7 +148,7 @@ function drawCounts(place, law, shown) {
     xAxis: d3.axisBottom(x).tickValues(whole).tickFormat(d3.format(",d")).tickSizeOuter(0),
   });
   const width = Math.min(34, Math.max(1, (x(1) - x(0)) * 0.8));
-  figure.svg.selectAll(null).data(law.counts).join("rect").attr("class", "bar").classed("shown", (n) => n === shown)
+  figure.svg.selectAll(null).data(law.counts).join("rect").attr("class", "pillar").classed("shown", (n) => n === shown)
     .attr("x", (n) => x(n) - width / 2).attr("width", width)
     .attr("y", (_, k) => y(law.probability[k])).attr("height", (_, k) => y(0) - y(law.probability[k]))
     .on("pointermove", (event, n) => showTip(event, [count(n, "cluster"), `${words} ${chance(law.probability[law.counts.indexOf(n)])}`]))

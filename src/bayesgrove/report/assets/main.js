@@ -36,7 +36,7 @@ function showPage(data, cut) {
 function overviewView(host, model, state) {
   const words = model.data.summary;
   const trust = words.converged === null ? "plain" : words.converged ? "good" : "bad";
-  const card = (id, title, text, kind) => el("div", { class: `card ${kind || ""}`, id }, el("h3", { text: title }), el("p", { text: tidy(text, 1500) }));
+  const card = (id, title, text, kind) => el("div", { class: `card ${kind || ""}`, id }, el("h3", { text: title }), [text].flat().map((words) => el("p", { text: tidy(words, 1500) })));
   host.append(el("div", { class: "cards" },
     card("how-many", "How many clusters?", words.how_many),
     card("how-sure", "How sure?", words.how_sure),

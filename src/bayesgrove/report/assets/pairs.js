@@ -2,6 +2,7 @@
 
 const WIDEST_PAIRS = 640;
 const LARGEST_PAIR_CELL = 64;
+const LEAST_NUMBERED_CELL = 34;
 const PAIR_NAME = 22;  // letters of a name beside the map
 
 function pairsView(host, model, state) {
@@ -36,14 +37,22 @@ function pairCode(pairs, a, b) {
   return pairs.values[(high * (high + 1)) / 2 + low];
 }
 
+/** The probability of two places in words. Of 255 steps the first and the last are near, but need not be, 0 and 1. */
+function pairWords(pairs, a, b) {
+  const share = pairCode(pairs, a, b) / 255;
+  if (a === b) return "1.00";
+  return share >= 0.995 ? ">.99" : share < 0.005 ? "<.01" : share.toFixed(2);
+}
+
 function pairsNote(model, pairs) {
   const most = pairs.items.length < model.n
     ? ` ${pairs.items.length.toLocaleString("en")} of ${count(model.n, "row")} are shown, evenly spread over the tree.` : "";
+  const grey = model.labels ? "" : " A page does not hold the clusters of so many rows: where they are unknown, strips are grey.";
   const meaning = pairs.isSampled ? "share of draws in which both are in one cluster"
     : "probability, under the partitions this tree allows, that both are in one cluster";
   return `Every cell is a pair of rows, coloured by the ${meaning}. A block along the diagonal with clear edges is a sure `
     + "cluster; a blurred edge is a doubtful one. Drag over cells, or click a strip of cluster colours, to select rows. With the "
-    + `keyboard, arrows move, Shift and arrows stretch, Enter selects.${most}`;
+    + `keyboard, arrows move, Shift and arrows stretch, Enter selects.${most}${grey}`;
 }
 
 /** Buttons to zoom and to clear, and what is selected; gives a function that brings them up to date. */
@@ -110,6 +119,7 @@ function paintPairs(context, layout, model, state, pairs) {
   }
   const items = pairs.shownItems();
   paintImage(context, layout, pairs.image, false);
+  if (layout.cellWidth >= LEAST_NUMBERED_CELL) paintPairNumbers(context, layout, pairs);
   paintVeil(context, layout, state, items, true);
   paintStrip(context, layout, state, items, "left");
   paintStrip(context, layout, state, items, "top");
@@ -123,12 +133,25 @@ function paintPairs(context, layout, model, state, pairs) {
   if (layout.hasNames) paintRowNames(context, layout, (i) => itemName(model, items[i], PAIR_NAME));
 }
 
+/** Few rows have cells large enough to say their numbers. */
+function paintPairNumbers(context, layout, { shown, ...pairs }) {
+  context.font = `11px ${getComputedStyle(document.body).fontFamily}`;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  for (let i = 0; i < shown.length; i++) {
+    for (let j = 0; j < shown.length; j++) {
+      const share = pairCode(pairs, shown[i], shown[j]) / 255;
+      context.fillStyle = d3.hcl(shade(share)).l > 55 ? "#10141a" : "#ffffff";
+      context.fillText(pairWords(pairs, shown[i], shown[j]), layout.left + (j + 0.5) * layout.cellWidth, layout.top + (i + 0.5) * layout.cellHeight);
+    }
+  }
+}
+
 function pairTip(model, state, pairs, i, j) {
   const item = (place) => pairs.items[pairs.shown[place]];
   if (i < 0 || j < 0) return [itemName(model, item(Math.max(i, j))), ...clusterWords(state, item(Math.max(i, j)))];
-  const share = pairCode(pairs, pairs.shown[i], pairs.shown[j]) / 255;
   const words = pairs.isSampled ? "together in a share of draws of" : "together with probability";
-  return [`${words} ${chance(share)}`, itemName(model, item(i)), itemName(model, item(j))];
+  return [`${words} ${pairWords(pairs, pairs.shown[i], pairs.shown[j])}`, itemName(model, item(i)), itemName(model, item(j))];
 }
 
 /** The rows of both sides of a rectangle. */

@@ -92,9 +92,14 @@ function traits(model, k, most = 5) {
   return found;
 }
 
+/** A number of a trait; rates in percent. */
+function traitNumber(trait, value) {
+  return trait.isRate && Number.isFinite(value) ? `${short(100 * value)} %` : short(value);
+}
+
 /** One trait in words. */
 function traitWords(trait) {
-  return `${trait.mean > trait.overall ? "high" : "low"} ${trait.name}: ${short(trait.mean)} (all rows ${short(trait.overall)})`;
+  return `${trait.mean > trait.overall ? "high" : "low"} ${trait.name}: ${traitNumber(trait, trait.mean)} (all rows ${traitNumber(trait, trait.overall)})`;
 }
 
 /** Items below a node; of folded branches none. */
@@ -149,7 +154,7 @@ function makeState(model) {
     else state.selectItems(d3.range(model.n).filter((item) => state.itemLabel[item] === label), words);
   };
   state.clearSelection = () => { state.selection = null; tell("select"); say("Nothing selected"); };
-  state.retheme = () => tell("theme");
+  state.retheme = () => { colourClusters(model, state); tell("theme"); };
   state.setCut(null);
   return state;
 }
@@ -189,10 +194,16 @@ function clustersAt(model, cut) {
   return { clusters, clusterOf, itemLabel };
 }
 
+/** A colour that stands out from the paper: on dark paper the darkest are lifted. */
+function readable(colour) {
+  const { l, a, b } = d3.lab(colour);
+  return isDark() && l < 45 ? d3.lab(45, a, b).formatHex() : colour;
+}
+
 /** Colours from left to right, so that neighbours in the tree differ. */
 function colourClusters(model, state) {
   const tree = model.tree;
-  const palette = model.data.palette;
+  const palette = model.data.palette.map(readable);
   let rank = 0;
   const seen = new Set();
   for (const k of tree.ends) {

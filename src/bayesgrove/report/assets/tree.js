@@ -13,16 +13,20 @@ function treeView(host, model, state) {
   });
   const view = makeTreeView(canvas, model, state);
   const frame = el("div", { class: "tree-frame" }, canvas);
-  host.append(treeButtons(view), el("p", { class: "axis-title", text: axisTitle(view.scale) }), frame, treeNote(view));
+  host.append(treeButtons(view), el("p", { class: "axis-title", text: axisTitle(view.scale) }), frame, view.told, treeNote(view));
   listenToPointer(view);
   canvas.addEventListener("keydown", (event) => pressKey(view, event));
   for (const [name, has] of [["focus", true], ["blur", false]]) {
     canvas.addEventListener(name, () => { view.hasFocus = has && canvas.matches(":focus-visible"); view.redraw(); });
   }
-  state.on("cut", () => { if (view.followsCut) foldClusters(view); view.redraw(); });
+  state.on("cut", () => {
+    if (view.followsCut) foldClusters(view);
+    setCurrent(view, view.current);
+    view.redraw();
+  });
   state.on("select", () => { markSelection(view); revealSelection(view); view.redraw(); });
   state.on("theme", () => { resizeTree(view, frame); });
-  new ResizeObserver(() => { if (frame.clientWidth !== view.width) resizeTree(view, frame); }).observe(frame);
+  new ResizeObserver(() => { if (frame.isConnected && frame.clientWidth !== view.width) resizeTree(view, frame); }).observe(frame);
   resizeTree(view, frame);
 }
 
@@ -34,7 +38,7 @@ function makeTreeView(canvas, model, state) {
     canvas, model, state, tree, scale, levels: scale.level, ticks: heightTicks(scale), mode: treeMode,
     isFolded: new Uint8Array(tree.n), followsCut: false, stack: new Int32Array(tree.n),
     zoom: d3.zoomIdentity, hover: -1, current: tree.root, hasFocus: false, marked: null, isOwnAct: false, isDrawn: false,
-    nameTexts: [], nNames: 0, font: "12px system-ui, sans-serif", smallFont: "11px system-ui, sans-serif", left: 18,
+    told: el("p", { id: "node-words" }), nameTexts: [], nNames: 0, font: "12px system-ui, sans-serif", smallFont: "11px system-ui, sans-serif", left: 18,
   };
   view.layout = placeNodes(tree, view.isFolded);
   let isWaiting = false;
@@ -44,6 +48,12 @@ function makeTreeView(canvas, model, state) {
     requestAnimationFrame(() => { isWaiting = false; drawFrame(view); });
   };
   return view;
+}
+
+/** Make a node the one that keys move, and tell of it in the page: keys and fingers have no pointer that hovers. */
+function setCurrent(view, k) {
+  view.current = k;
+  view.told.textContent = nodeWords(view.model, view.state, k).join(" · ");
 }
 
 /** Draw, and tell on the canvas what is drawn. */
@@ -98,7 +108,7 @@ function gutterRoom(view) {
     const item = tree.item[tree.ends[i]];
     if (item >= 0) widest = Math.max(widest, context.measureText(itemName(model, item, 40)).width);
   }
-  return Math.min(widest + STRIP + 24, view.width < 500 ? 120 : 240);
+  return Math.min(widest + STRIP + 28, view.width < 500 ? 120 : 240);
 }
 
 // ---- zoom
@@ -157,7 +167,9 @@ function toggleFold(view, k) {
 function layOutAgain(view, k) {
   const old = view.layout.mid[k];
   view.layout = placeNodes(view.tree, view.isFolded);
-  while (view.layout.isHidden[view.current]) view.current = view.tree.parent[view.current];
+  let shown = view.current;
+  while (view.layout.isHidden[shown]) shown = view.tree.parent[shown];
+  setCurrent(view, shown);
   view.hover = -1;
   fitZoom(view, view.layout.isHidden[k] ? null : { old, place: view.layout.mid[k] });
   view.redraw();
@@ -210,7 +222,7 @@ function reveal(view, k) {
     if (view.isFolded[above]) { view.isFolded[above] = 0; view.followsCut = false; isChanged = true; }
   }
   if (isChanged) layOutAgain(view, tree.root);
-  view.current = k;
+  setCurrent(view, k);
   const { low, high } = view.layout;
   const isInSight = yOf(view, low[k]) >= AXIS_ROOM - 1 && yOf(view, high[k]) <= view.bottom + 1;
   const isReadable = tree.size[k] > 1 ? yOf(view, high[k]) - yOf(view, low[k]) > 8 : view.zoom.k * view.unit >= NAME_ROOM;
@@ -250,7 +262,7 @@ function listenToPointer(view) {
   canvas.on("click", (event) => {
     const k = nodeUnder(view, event);
     if (k < 0 || event.detail > 1) return;
-    view.current = k;
+    setCurrent(view, k);
     selectHere(view, k);
   });
   canvas.on("dblclick", (event) => {
@@ -319,7 +331,7 @@ function pressKey(view, event) {
 
 /** Make a node the current one, bring it into sight and read it out. */
 function goTo(view, k) {
-  view.current = k;
+  setCurrent(view, k);
   const { low, high } = view.layout;
   const top = yOf(view, low[k]);
   const bottom = yOf(view, high[k]);

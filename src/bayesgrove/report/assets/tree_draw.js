@@ -26,6 +26,7 @@ function drawTree(view) {
   const pen = makePen(view);
   walkShown(view, pen);
   pen.paint();
+  drawPath(view);
   if (view.mode === "icicle") drawRegion(view);  // blocks would cover it
   drawTags(view, pen.tags);
   drawCutLine(view);
@@ -69,7 +70,7 @@ function colourOf(view, k) {
   return label < 0 ? view.inks.mixed : view.state.clusters[label].colour;
 }
 
-const DIM = [1, 0.35, 1];
+const DIM = [1, 0.4, 1];
 
 /** What a mode draws for a node; rectangles are gathered by colour, since changing colours is what costs time. */
 function makePen(view) {
@@ -263,9 +264,7 @@ function drawCutLine(view) {
   const x = Math.round(xOf(view, view.scale.levelOf(height)));
   context.strokeStyle = inks.accent;
   context.lineWidth = 2;
-  context.globalAlpha = 0.85;
   strokeColumn(context, x - 0.5, AXIS_ROOM, view.bottom);
-  context.globalAlpha = 1;
   context.fillStyle = inks.accent;
   context.beginPath();
   context.moveTo(x - 6, AXIS_ROOM);
@@ -287,6 +286,24 @@ function drawRegion(view) {
   context.globalAlpha = 1;
 }
 
+/** The way from the selected branch up to the root, which else is dimmed like all around it. */
+function drawPath(view) {
+  const { context, tree, layout, levels } = view;
+  let k = view.state.selection ? view.state.selection.node : -1;
+  if (k < 0 || view.mode !== "dendrogram" || layout.isHidden[k]) return;
+  const clip = (y) => Math.max(AXIS_ROOM - 4, Math.min(view.bottom + 4, y));
+  context.fillStyle = view.inks.soft;
+  while (k !== tree.root) {
+    const above = tree.parent[k];
+    const [y, goal] = [yOf(view, layout.mid[k]), yOf(view, layout.mid[above])];
+    const [x, from] = [xOf(view, levels[above]), above === tree.root ? view.left - 14 : xOf(view, levels[tree.parent[above]])];
+    const [a, b] = [clip(Math.min(y, goal)), clip(Math.max(y, goal))];
+    if (b - a > 0.4) context.fillRect(Math.round(x - 1), Math.round(a) - 1, 2, Math.round(b - a) + 2);
+    if (x - from > 0.4 && goal > AXIS_ROOM && goal < view.bottom) context.fillRect(from, Math.round(goal - 1), x - from, 2);
+    k = above;
+  }
+}
+
 /** The node that keys move, where the canvas has the focus. */
 function drawCursor(view) {
   const k = view.current;
@@ -304,94 +321,4 @@ function drawCursor(view) {
   context.beginPath();
   context.arc(x, yOf(view, layout.mid[k]), 5, 0, 2 * Math.PI);
   context.fill();
-}
-
-/** Right of the leaves: a strip of the clusters' colours, then names where they fit, else the clusters' numbers. */
-function drawGutter(view) {
-  const { layout } = view;
-  const first = Math.max(0, d3.bisectRight(layout.edge, (AXIS_ROOM - view.zoom.y) / view.zoom.k / view.unit - AXIS_ROOM / view.unit) - 1);
-  let n = 0;
-  let run = null;
-  const hasNames = view.zoom.k * view.unit >= NAME_ROOM;
-  for (let i = first; i < layout.ends.length; i++) {
-    const top = yOf(view, layout.edge[i]);
-    if (top > view.bottom) break;
-    const bottom = yOf(view, layout.edge[i + 1]);
-    const label = view.state.clusterOf[layout.ends[i]];
-    const emphasis = emphasisOf(view, layout.ends[i], true);
-    if (run === null || run.label !== label || run.emphasis !== emphasis) {
-      // Thousands of clusters may share a pixel: its first one is shown, or a selected one.
-      if (run !== null && emphasis !== 2 && bottom < Math.floor(run.top) + 1) continue;
-      drawRun(view, run, !hasNames);
-      run = { label, emphasis, top, bottom };
-    }
-    run.bottom = bottom;
-    if (hasNames && drawName(view, layout.ends[i], emphasis, (top + bottom) / 2)) n++;
-  }
-  drawRun(view, run, !hasNames);
-  view.nNames = n;
-}
-
-/** Leaves of one cluster that follow each other. */
-function drawRun(view, run, hasLabel) {
-  if (run === null) return;
-  const { context, inks } = view;
-  const cluster = run.label < 0 ? null : view.state.clusters[run.label];
-  const top = Math.max(AXIS_ROOM, run.top);
-  const bottom = Math.min(view.bottom, run.bottom);
-  context.fillStyle = cluster ? cluster.colour : inks.mixed;
-  context.globalAlpha = DIM[run.emphasis];
-  context.fillRect(view.right + 3, top, STRIP, Math.max(1, bottom - top - (bottom - top > 4 ? 1 : 0)));
-  context.globalAlpha = 1;
-  if (run.emphasis === 2) {
-    context.fillStyle = inks.accent;
-    context.fillRect(view.right + STRIP + 5, top, 3, Math.max(2, bottom - top));
-  }
-  if (!hasLabel || !cluster || bottom - top < NAME_ROOM + 1) return;
-  context.fillStyle = run.emphasis === 1 ? inks.soft : inks.ink;
-  context.textAlign = "left";
-  const words = view.width < 500 ? `${run.label} · ${grouped(cluster.size)}` : `cluster ${run.label} · ${count(cluster.size, "row")}`;
-  context.fillText(words, view.right + STRIP + 12, (top + bottom) / 2);
-}
-
-/** Name of a leaf or number of rows of a folded branch. */
-function drawName(view, k, emphasis, y) {
-  const { context, tree, inks } = view;
-  context.fillStyle = emphasis === 1 ? inks.soft : inks.ink;
-  context.textAlign = "left";
-  context.globalAlpha = emphasis === 1 ? 0.6 : 1;
-  context.fillText(endText(view, k), view.right + STRIP + 12, y);
-  context.globalAlpha = 1;
-  return tree.size[k] === 1;
-}
-
-function endText(view, k) {
-  const { tree, state } = view;
-  const label = state.clusterOf[k];
-  if (tree.size[k] > 1) {
-    const rows = count(tree.size[k], "row");
-    return label >= 0 && state.clusters[label].node === k && view.width >= 500 ? `cluster ${label} · ${rows}` : rows;
-  }
-  // Names may be long: each is cut to its room once.
-  if (view.nameTexts[k] === undefined) view.nameTexts[k] = fitText(view.context, itemName(view.model, tree.item[k], 80), view.gutter - STRIP - 16);
-  return view.nameTexts[k];
-}
-
-function fitText(context, text, room) {
-  if (context.measureText(text).width <= room) return text;
-  const letters = Array.from(text);
-  while (letters.length > 1 && context.measureText(letters.join("") + "…").width > room) letters.pop();
-  return letters.join("") + "…";
-}
-
-/** Which part of the tree is in sight. */
-function drawThumb(view) {
-  if (view.zoom.k <= 1.001) return;
-  const { context, inks } = view;
-  const room = view.bottom - AXIS_ROOM;
-  const top = AXIS_ROOM + room * (AXIS_ROOM - yOf(view, 0)) / (yOf(view, view.layout.total) - yOf(view, 0));
-  context.fillStyle = inks.line;
-  context.fillRect(view.width - 5, AXIS_ROOM, 5, room);
-  context.fillStyle = inks.soft;
-  context.fillRect(view.width - 5, top, 5, Math.max(8, room / view.zoom.k));
 }

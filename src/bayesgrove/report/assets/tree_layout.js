@@ -155,7 +155,7 @@ function nodeChance(tree, k) {
 function nodeWords(model, state, k) {
   const tree = model.tree;
   const lines = [tree.item[k] >= 0 ? itemName(model, tree.item[k], 120) : `Branch of ${count(tree.size[k], "row")}`];
-  if (tree.size[k] > 1 && tree.logOdds) lines.push(`One cluster with probability ${nodeChance(tree, k)}`);
+  if (tree.size[k] > 1 && tree.logOdds && !Number.isNaN(tree.logOdds[k])) lines.push(`One cluster with probability ${nodeChance(tree, k)}`);
   const label = state.clusterOf[k];
   if (label >= 0) {
     const cluster = state.clusters[label];
