@@ -42,7 +42,7 @@ screenshots: $(STAMP) browser
 
 docs: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
-	$(BIN)/sphinx-build -W -b html docs docs/_build/html
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks bhc
@@ -59,4 +59,4 @@ bench-peers: .venv-lace/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-lace demo-output docs/_build
+	rm -rf $(VENV) .venv-lace demo-output docs/_build docs/gallery

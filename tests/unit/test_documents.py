@@ -1,25 +1,38 @@
 """Documents say what is true: examples run, links lead somewhere, tables agree with the code."""
 
 import doctest
+import importlib
+import inspect
 import re
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from sklearn.base import BaseEstimator
 
 import bayesgrove as bg
 from bayesgrove.cli.main import app
 from bayesgrove.cli.models import MODELS
+from bayesgrove.inference import exhibits
+from bayesgrove.inference.diagnostics import Diagnostics
+from bayesgrove.inference.result import Result
 from bayesgrove.likelihoods.defaults import NAMED
+from bayesgrove.report.document import report_document
 
 pytestmark = pytest.mark.unit
 
 ROOT = Path(__file__).resolve().parents[2]
+MADE = {"_build", "gallery"}
+"""Folders that building the site makes."""
 DOCUMENTS = [
     *sorted(ROOT.glob("*.md")),
-    *sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts),
+    *sorted(path for path in (ROOT / "docs").rglob("*.md") if not MADE & set(path.relative_to(ROOT).parts)),
 ]
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+SECTIONS = ("Model", "Algorithm", "Validity", "Cost", "Settings worth knowing", "Worked example")
+LARGEST_PICTURE, LARGEST_SCREENSHOT = 150_000, 400_000
+SLOW = {"docs/nrm-mixture.md"}
+"""Their examples are of real length: minutes."""
 
 
 def name_of(path: Path) -> str:
@@ -36,12 +49,96 @@ def test_links_lead_to_files(document):
     assert [link for link in links if not (document.parent / link).exists()] == []
 
 
-@pytest.mark.parametrize("name", ["docs/likelihoods.md", "docs/posterior.md", "docs/trees.md"])
-def test_examples_run(name):
+def with_examples() -> list:
+    """Documents with examples; the long ones are marked."""
+    names = [name_of(path) for path in DOCUMENTS if ">>> " in path.read_text(encoding="utf-8")]
+    return [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in names]
+
+
+@pytest.mark.parametrize("name", with_examples())
+def test_examples_run(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some write files
     text = read(name).replace("```\n", "\n")  # the fence is no part of what is printed
     example = doctest.DocTestParser().get_doctest(text, {}, name, name, 0)
     assert example.examples
-    assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
+    said = []
+    found = doctest.DocTestRunner(verbose=False).run(example, out=said.append)
+    assert found.failed == 0, "".join(said)
+
+
+def test_the_pages_with_examples_are_known():
+    wanted = {
+        "adding-a-model",
+        "bhc",
+        "incremental-bhc",
+        "likelihoods",
+        "posterior",
+        "quickstart",
+        "randomized-bhc",
+        "trees",
+    }
+    marked = {name for name in with_examples() if isinstance(name, str)}
+    assert {f"docs/{page}.md" for page in wanted} <= marked
+
+
+def estimators() -> dict[str, str]:
+    """Public estimators and their pages, which are called as on the command line."""
+    pages = {place.split(":")[1]: f"docs/{name}.md" for name, place in MODELS.items()}
+    public = [name for name in bg.__all__ if inspect.isclass(getattr(bg, name))]
+    return {name: pages[name] for name in public if issubclass(getattr(bg, name), BaseEstimator)}
+
+
+@pytest.mark.parametrize("name", estimators())
+def test_every_estimator_has_a_page(name):
+    page = estimators()[name]
+    titles = re.findall(r"^## (.+)$", read(page), re.MULTILINE)
+    assert [title for title in SECTIONS if title not in titles] == []
+    assert f"]({Path(page).name})" in read("docs/choosing.md")
+    assert f"`{name}`" in read("docs/choosing.md")
+    assert f"bg.{name}" in read("README.md")
+
+
+def documented() -> tuple[set[str], list]:
+    """Names of modules that the reference shows whole, and all objects it shows."""
+    modules, objects = set(), []
+    for path in sorted((ROOT / "docs" / "api").glob("*.md")):
+        current = "bayesgrove"
+        for kind, name in re.findall(r"^\.\. (\w+):: ([\w.]+)$", path.read_text(encoding="utf-8"), re.MULTILINE):
+            if kind == "currentmodule":
+                current = name
+            elif kind == "automodule":
+                modules.add(name)
+                module = importlib.import_module(name)
+                objects += [getattr(module, member) for member in getattr(module, "__all__", vars(module))]
+            elif kind in ("autoclass", "autofunction"):
+                place, _, last = name.rpartition(".")
+                objects.append(getattr(importlib.import_module(place or current), last))
+    return modules, objects
+
+
+def test_every_public_name_is_in_the_reference():
+    modules, objects = documented()
+    for name in bg.__all__:
+        assert f"bayesgrove.{name}" in modules or any(getattr(bg, name) is known for known in objects), name
+    kinds = [kind for kind in vars(exhibits).values() if inspect.isclass(kind) and issubclass(kind, exhibits.Exhibit)]
+    for kind in (Result, Diagnostics, *kinds):
+        assert any(kind is known for known in objects), kind
+
+
+def test_the_fields_of_a_report_are_described():
+    tree = bg.Tree.from_merges([[0, 1]], log_merge_odds=[1.0])
+    result = Result("ByHand", tree.cut(), tree, None, None, (), {})
+    lines = read("docs/report-data.md").split("| field | content |\n|---|---|\n")[1].split("\n\n")[0].splitlines()
+    described = [name for line in lines for name in re.findall(r"`(\w+)`", line.split("|")[1])]
+    assert sorted(described) == sorted(report_document(result))
+
+
+def test_pictures_are_small_and_used():
+    text = "".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
+    for picture in (ROOT / "docs" / "images").iterdir():
+        most = LARGEST_SCREENSHOT if picture.name.startswith("report-") else LARGEST_PICTURE
+        assert picture.stat().st_size < most, picture.name
+        assert f"images/{picture.name}" in text, picture.name
 
 
 def likelihood_rows() -> dict[str, list[str]]:

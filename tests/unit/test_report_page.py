@@ -180,6 +180,13 @@ def test_sentences_of_chains_count_draws():
     assert summary["trust"] == result.diagnostics.verdict.sentence
 
 
+def test_a_single_row_is_no_plural():
+    tree = Tree.from_parents([-1], columns={"log_merge_odds": [np.inf]})
+    summary = report_document(Result("One", np.zeros(1, np.int64), tree, None, None, (), {}))["summary"]
+    assert summary["how_many"].startswith("1 row in 1 cluster.")
+    assert summary["how_sure"].startswith("No cluster has two rows")
+
+
 def test_sentences_name_the_features_that_were_planted():
     features = report_document(planted_result())["summary"]["which_features"]
     first = next(sentence for sentence in features if sentence.startswith("Cluster 0: "))

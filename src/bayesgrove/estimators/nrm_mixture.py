@@ -109,7 +109,8 @@ class NRMMixture(ChainEstimator, Clusterer):
 
     Notes
     -----
-    With u = Gamma(n, 1) / total mass, p(X, partition, u) = u^(n-1) / Gamma(n) exp(-psi(u)) prod_c kappa(|c|, u) p(X_c).
+    With u = Gamma(n, 1) / total mass, the joint law is
+    `p(X, partition, u) = u^(n-1) / Gamma(n) exp(-psi(u)) prod_c kappa(|c|, u) p(X_c)`.
 
     **Erratum** (Lee and Choi, NIPS 2015): trees are part of the printed sampler's state but have no density, and its
     local moves choose points by the present partition; the stationary law is off by .1 to .3 in total variation

@@ -15,9 +15,9 @@ LEAST_BITS = 0.01
 def how_many(result: Result, law: CountLaw | None) -> str:
     """The number of clusters and how probable it is."""
     n_clusters, sizes = result.n_clusters, np.bincount(result.labels)
-    start = f"{result.labels.size:,} rows in {count(n_clusters, 'cluster')}"
+    start = f"{count(result.labels.size, 'row')} in {count(n_clusters, 'cluster')}"
     shown = ", ".join(f"{size:,}" for size in sorted(sizes.tolist(), reverse=True)[:MOST_SIZES])
-    start += f" (of {shown}{' ... rows' if n_clusters > MOST_SIZES else ' rows'})."
+    start += f" (of {shown}{' ...' if n_clusters > MOST_SIZES else ''} rows)." if n_clusters > 1 else "."
     if law is None:
         return start
     of = "of the draws have" if law.is_sampled else "probability for"

@@ -33,11 +33,12 @@ class Profile:
     features : tuple of Feature
     mean, low, high : float64 arrays of shape (n_groups, n_features)
         Mean of the group's cells and its 95 % interval: Student's for numbers, Jeffreys' for rates. nan where a group
-        has no cells, or a single one.
+        has no cells; a single number has no interval.
     telling : float64 array of shape (n_groups, n_features)
-        Bits per row that the feature tells about being in the group or not: the mutual information of membership and
-        a normal or a yes/no variable, moments shrunk towards those of all rows by one row's worth. 0 for a feature
-        that is the same everywhere.
+        Bits per row that are gained by describing the group and the rest each by its own normal law (or its own rate)
+        instead of all rows by one; moments are shrunk towards those of all rows by one row's worth. Of a rate it is the
+        mutual information with membership; of numbers it can be more, as all rows together are seldom normal. 0 for a
+        feature that is the same everywhere.
     overall : float64 array of shape (n_features,)
         Mean over all rows.
     """
