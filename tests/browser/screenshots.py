@@ -21,7 +21,7 @@ PHONE = {"width": 360, "height": 740}
 def showcase() -> Result:
     """Three kinds of iris, by a mixture of normal laws; converged."""
     iris = load_iris(as_frame=True)
-    model = NRMMixture(likelihood=GaussianFull(), n_draws=6_000, random_state=0).fit(iris.data)
+    model = NRMMixture(likelihood=GaussianFull(), n_draws=1_500, thin=8, random_state=0).fit(iris.data)
     kinds = [str(iris.target_names[kind]) for kind in iris.target]
     return model.result_.with_names(tuple(f"{kind} {i}" for i, kind in enumerate(kinds)))
 

@@ -8,7 +8,7 @@ from bayesgrove.inference.overview import count_law, rank_counts
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.report.words import chance, short
 from browser.pointing import go_narrow_and_dark, overflows, plain, tip_lines
-from browser.results import planted_labels, planted_posterior, planted_result
+from reference.planted import planted_labels, planted_posterior, planted_result
 
 pytestmark = pytest.mark.browser
 

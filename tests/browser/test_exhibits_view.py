@@ -5,7 +5,7 @@ import pytest
 
 from bayesgrove.inference.exhibits import BarsExhibit, GridExhibit, HeatMapExhibit, LinesExhibit
 from browser.pointing import cell_centre, go_narrow_and_dark, hover_cell, overflows, pixel, plain, tip_lines
-from browser.results import all_exhibits, planted_result
+from reference.planted import all_exhibits, planted_result
 
 pytestmark = pytest.mark.browser
 

@@ -11,7 +11,7 @@ import pytest
 from bayesgrove.core.table import Table
 from bayesgrove.inference.description import describe_rows
 from bayesgrove.inference.exhibits import GridExhibit, HeatMapExhibit, LinesExhibit
-from browser.results import planted_result
+from reference.planted import planted_result
 
 pytestmark = pytest.mark.browser
 

@@ -6,7 +6,7 @@ import pytest
 
 from bayesgrove.report.document import report_document
 from bayesgrove.report.live import PageServer, Watcher
-from browser.results import planted_result
+from reference.planted import planted_result
 
 pytestmark = pytest.mark.browser
 

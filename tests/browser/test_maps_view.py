@@ -19,7 +19,7 @@ from browser.pointing import (
     selected_words,
     tip_lines,
 )
-from browser.results import LEVELS, describe, expected_colours, planted_labels, planted_result, planted_tree
+from reference.planted import LEVELS, describe, expected_colours, planted_labels, planted_result, planted_tree
 
 pytestmark = pytest.mark.browser
 

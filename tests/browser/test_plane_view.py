@@ -6,7 +6,7 @@ import pytest
 from bayesgrove.inference.overview import principal_plane
 from bayesgrove.plot.colours import PALETTE
 from browser.pointing import click_cell, in_window, pixel, said, selected_words, tip_lines
-from browser.results import expected_colours, planted_result
+from reference.planted import expected_colours, planted_result
 
 pytestmark = pytest.mark.browser
 

@@ -20,7 +20,7 @@ from bayesgrove.report.encode import number, pack, safe_json
 from bayesgrove.report.page import SCRIPTS, STYLES, asset, page_html
 from bayesgrove.report.tree import MOST_LEAVES
 from bayesgrove.trees import Tree
-from browser.results import planted_result
+from reference.planted import planted_result
 
 pytestmark = pytest.mark.unit
 

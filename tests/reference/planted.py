@@ -19,6 +19,7 @@ from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.result import Result
 from bayesgrove.plot.colours import PALETTE
 from bayesgrove.trees import Tree
+from reference.results import chain_merges
 
 LEVELS = ("red", "green", "blue")
 SMALLEST_PICTURE = bytes.fromhex(
@@ -30,24 +31,11 @@ SMALLEST_PICTURE = bytes.fromhex(
 
 def planted_tree(labels: np.ndarray, names: tuple[str, ...] | None = None) -> Tree:
     """Rows of a cluster are joined one after the other at odds of about e^3, clusters at odds of about e^-3."""
-    n = labels.size
-    merges: list[tuple[int, int]] = []
-    odds: list[float] = []
-    tops = []
-    for label in range(int(labels.max()) + 1):
-        members = np.flatnonzero(labels == label).tolist()
-        top = members[0]
-        for place, item in enumerate(members[1:]):
-            merges.append((top, item))
-            odds.append(3.0 - 0.01 * place)
-            top = n + len(merges) - 1
-        tops.append(top)
-    above = tops[0]
-    for place, top in enumerate(tops[1:]):
-        merges.append((above, top))
-        odds.append(-3.0 - place)
-        above = n + len(merges) - 1
-    return Tree.from_merges(np.array(merges, np.int64).reshape(-1, 2), log_merge_odds=odds, leaf_labels=names)
+    groups = [np.flatnonzero(labels == label).tolist() for label in range(int(labels.max()) + 1)]
+    merges, n_inside = chain_merges(groups)
+    inside = [3.0 - 0.01 * place for group in groups for place in range(len(group) - 1)]
+    above = [-3.0 - place for place in range(len(merges) - n_inside)]
+    return Tree.from_merges(np.array(merges, np.int64).reshape(-1, 2), log_merge_odds=inside + above, leaf_labels=names)
 
 
 def planted_rows(labels: np.ndarray, missing: float, seed: int = 1) -> Table:
