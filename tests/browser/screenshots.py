@@ -21,7 +21,7 @@ PHONE = {"width": 360, "height": 740}
 def showcase() -> Result:
     """Three kinds of iris, by a mixture of normal laws; converged."""
     iris = load_iris(as_frame=True)
-    model = NRMMixture(likelihood=GaussianFull(), n_draws=1_500, thin=8, random_state=0).fit(iris.data)
+    model = NRMMixture(likelihood=GaussianFull(), n_draws=1_500, thin=4, random_state=0).fit(iris.data)
     kinds = [str(iris.target_names[kind]) for kind in iris.target]
     return model.result_.with_names(tuple(f"{kind} {i}" for i, kind in enumerate(kinds)))
 
@@ -35,6 +35,8 @@ def take(browser, result: Result, folder: Path) -> list[Path]:
         page = context.new_page()
         page.goto(page_file.as_uri())
         page.wait_for_selector("#tree-canvas[data-shown]")
+        # The bar would stand before a part that is taller than the window.
+        page.evaluate("document.getElementById('controls').style.position = 'static'")
         parts = {part: page.locator(f"#{part}") for part in PARTS} if not name else {name: page}
         for part, shown in parts.items():
             taken.append(folder / f"report-{part}.png")

@@ -209,7 +209,7 @@ function rankPanel(panel, one, levels, top, name, isBack) {
     .on("pointerleave", () => showTip(null, null));
   figure.svg.append("path").attr("class", "level").attr("d", d3.line((_, k) => x(k), (level) => y(level.mean)).curve(step)(ends));
   drawAxes(figure, x, y, {
-    xLabel: "rank among all draws, low to high", yLabel: "draws",
+    xLabel: "rank, low to high", yLabel: "draws",
     xAxis: d3.axisBottom(x).tickValues([]).tickSizeOuter(0), yAxis: d3.axisLeft(y).ticks(3).tickSizeOuter(0),
   });
   figure.svg.append("text").attr("class", "mark").attr("x", figure.margin.left).attr("y", 12).text(one.name);
