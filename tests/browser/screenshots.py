@@ -15,13 +15,15 @@ from bayesgrove.report import write_report
 FOLDER = Path(__file__).parents[2] / "docs" / "images"
 PARTS = ("overview", "tree", "clusters", "pairs", "rows", "chains")
 SIZE = {"width": 1000, "height": 800}
+TALL = {"width": 1000, "height": 1_600}
+"""Parts are taken in a window that holds each of them."""
 PHONE = {"width": 360, "height": 740}
 
 
 def showcase() -> Result:
     """Three kinds of iris, by a mixture of normal laws; converged."""
     iris = load_iris(as_frame=True)
-    model = NRMMixture(likelihood=GaussianFull(), n_draws=1_500, thin=4, random_state=0).fit(iris.data)
+    model = NRMMixture(likelihood=GaussianFull(), n_draws=1_000, thin=5, random_state=1).fit(iris.data)
     kinds = [str(iris.target_names[kind]) for kind in iris.target]
     return model.result_.with_names(tuple(f"{kind} {i}" for i, kind in enumerate(kinds)))
 
@@ -30,7 +32,7 @@ def take(browser, result: Result, folder: Path) -> list[Path]:
     """One picture of every part, one in the dark, one as a phone has it; gives their files."""
     page_file = write_report(_without_time(result), folder / "page.html", title="Irises, by a mixture of normal laws")
     taken = []
-    for name, viewport, scheme in (("", SIZE, "light"), ("dark", SIZE, "dark"), ("phone", PHONE, "light")):
+    for name, viewport, scheme in (("", TALL, "light"), ("dark", SIZE, "dark"), ("phone", PHONE, "light")):
         context = browser.new_context(viewport=viewport, color_scheme=scheme, reduced_motion="reduce")
         page = context.new_page()
         page.goto(page_file.as_uri())
