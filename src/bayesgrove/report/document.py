@@ -106,7 +106,7 @@ def _counts(law: CountLaw) -> dict[str, Any]:
 
 def _settings(result: Result) -> list[list[str]]:
     given = result.provenance.get("settings", {})
-    rows = [[str(name), str(value)] for name, value in given.items()]
+    rows = sorted([str(name), str(value)] for name, value in given.items())
     return [*rows, ["likelihood used", str(result.likelihood)]]
 
 
@@ -119,4 +119,4 @@ def _provenance(result: Result) -> list[list[str]]:
             rows.extend([f"{name}: {key}", str(inner)] for key, inner in value.items())
         else:
             rows.append([str(name), str(value)])
-    return rows
+    return sorted(rows)  # files keep no order
