@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from bayesgrove import BHC, RandomizedBHC
+from bayesgrove.core.errors import InvalidSettingError
 
 pytestmark = pytest.mark.unit
 
@@ -20,5 +21,9 @@ def test_cut_is_parameter_and_method(estimator):
     assert type(model.get_params()["cut"]) is str
     np.testing.assert_array_equal(model.cut(n_clusters=2), model.tree_.cut(n_clusters=2))
     np.testing.assert_array_equal(model.cut(probability=0.9), model.tree_.cut(probability=0.9))
+    np.testing.assert_array_equal(model.cut("map"), model.labels_)
+    np.testing.assert_array_equal(model.cut("half"), model.tree_.cut("half"))
+    with pytest.raises(InvalidSettingError, match="a cut by name is"):
+        model.cut("strange")
     assert clone(model).cut == "map"
     assert model.set_params(cut=0.9).cut == 0.9

@@ -12,18 +12,20 @@ class CutOfModel:
     def __init__(self, model: Any) -> None:
         self.model = model
 
-    def __call__(self, probability: float | None = None, n_clusters: int | None = None) -> np.ndarray:
+    def __call__(self, probability: float | str | None = None, n_clusters: int | None = None) -> np.ndarray:
         """Labels of another cut of the same tree; nothing is fitted again.
 
         Parameters
         ----------
-        probability : float, optional
-            From the root down, stop at the first node that is one cluster with at least this probability.
+        probability : float, "half" or "map", optional
+            From the root down, stop at the first node that is one cluster with at least this probability; or the name
+            of a rule, as for the parameter.
         n_clusters : int, optional
             Open the least certain node until there are so many clusters.
         """
         check_is_fitted(self.model, "tree_")
-        return self.model.tree_.cut(probability=probability, n_clusters=n_clusters)
+        rule = probability if isinstance(probability, str) else None
+        return self.model.tree_.cut(rule, probability=None if rule else probability, n_clusters=n_clusters)
 
     def __eq__(self, other: object) -> bool:
         return bool(self.model.__dict__["cut"] == other)
