@@ -10,7 +10,7 @@ from bayesgrove.likelihoods import bind
 from bayesgrove.models.cross import view_table as view_tables
 from bayesgrove.models.cross.column_trees import column_tree
 from bayesgrove.models.cross.evidence import Problem, check_problem, grow_views, tree_bound
-from bayesgrove.models.cross.row_trees import grow_tree
+from bayesgrove.models.cross.fixed_trees import grow_tree
 from bayesgrove.models.cross.search_exact import search_exact
 from bayesgrove.models.cross.view_table import view_table
 from bayesgrove.trees import expected_clusters, same_cluster_matrix
@@ -74,7 +74,7 @@ def test_row_trees_are_those_of_the_twin(monkeypatch, squares, line):
         problem, twin, _ = random_case([62, seed], int(rng.integers(2, 14)), int(rng.integers(1, 7)))
         everything = np.arange(problem.table.n_columns)
         expected = cross.row_tree(twin, frozenset(everything.tolist()))
-        got = grow_tree(problem.table, everything, problem.log_rows)
+        got = grow_tree(problem, everything)
         n = problem.table.n_rows
         assert [got.children(node) for node in range(n, 2 * n - 1)] == expected.children.tolist()
         np.testing.assert_allclose(got.columns["log_merge_odds"][n:], expected.log_odds[n:], rtol=0, atol=1e-9)

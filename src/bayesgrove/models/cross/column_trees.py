@@ -49,12 +49,17 @@ def union_node(
     return Node(columns, children, log_one - apart, log_q, log_d, float(evidence), row_children)
 
 
+def shifted(nodes: Sequence[Node], by: int) -> list[Node]:
+    """The nodes as they stand behind `by` others."""
+    return [node._replace(children=tuple(child + by for child in node.children)) for node in nodes]
+
+
 def grafted(top: Sequence[Node], below: Sequence[Sequence[Node]]) -> list[Node]:
     """The tree `top`, whose first leaves are replaced by whole trees; a tree's root is its last node."""
     nodes: list[Node] = []
     place = []
     for tree in below:
-        nodes.extend(node._replace(children=tuple(child + len(nodes) for child in node.children)) for node in tree)
+        nodes.extend(shifted(tree, len(nodes)))
         place.append(len(nodes) - 1)
     for node in top[len(below) :]:
         nodes.append(node._replace(children=tuple(place[child] for child in node.children)))

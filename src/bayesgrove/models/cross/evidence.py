@@ -109,17 +109,6 @@ def view_gains(problem: Problem, views: Sequence[np.ndarray]) -> np.ndarray:
     return gains
 
 
-def identical_columns(table: ViewTable) -> np.ndarray:
-    """Number of the first column with the same cells and prior, for every column."""
-    first: dict[bytes, int] = {}
-    out = np.empty(table.n_columns, np.int64)
-    for j in range(table.n_columns):
-        parts = slice(table.part_start[j], table.part_start[j + 1])
-        key = (table.values[j], table.code_table[parts], table.kind[j : j + 1], table.params[j])
-        out[j] = first.setdefault(b"".join(part.tobytes() for part in key), j)
-    return out
-
-
 def grow_views(problem: Problem, views: Sequence[np.ndarray]) -> Grown:
     """Row trees of views, from their columns alone."""
     alone = np.column_stack([np.arange(len(views)), np.full(len(views), NULL)])
@@ -158,7 +147,9 @@ def run_jobs(jobs: list[Any], n_threads: int) -> list[Any]:
 
 def sums_over_views(numbers: np.ndarray, views: Sequence[np.ndarray]) -> np.ndarray:
     """Sum of a number per column over each view, and 0 for the view NULL."""
-    return np.array([numbers[view].sum() for view in views] + [0], numbers.dtype)
+    owner = np.repeat(np.arange(len(views)), [view.size for view in views])
+    flat = np.concatenate([*views, np.empty(0, np.int64)])
+    return np.bincount(owner, numbers[flat], minlength=len(views) + 1).astype(numbers.dtype)
 
 
 def bench_for(problem: Problem, views: Sequence[np.ndarray], pairs: np.ndarray) -> Bench:
@@ -171,10 +162,9 @@ def distinct_pairs(
     problem: Problem, views: Sequence[np.ndarray], pairs: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The pairs to grow, and for every pair asked for the place among them."""
-    everyone = np.arange(len(pairs))
-    if not problem.share:
-        return pairs, everyone
-    names = identical_columns(problem.table)
+    names = problem.table.same_as
+    if not problem.share or (names == np.arange(names.size)).all():
+        return pairs, np.arange(len(pairs))
     kinds: dict[bytes, int] = {}
     kind = np.array([kinds.setdefault(np.sort(names[view]).tobytes(), v) for v, view in enumerate(views)] + [NULL])
     _, first, source = np.unique(np.sort(kind[pairs], axis=1), axis=0, return_index=True, return_inverse=True)

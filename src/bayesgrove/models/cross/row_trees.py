@@ -29,7 +29,6 @@ from bayesgrove.models.cross.row_scores import (
 from bayesgrove.models.cross.view_table import COUNTED, ViewTable
 from bayesgrove.stats.fastlog import SAFE_FLAGS
 from bayesgrove.stats.special import log_add
-from bayesgrove.trees import Tree
 
 TIE_SCALE = 2.0**30
 NOBODY = 1e300
@@ -287,25 +286,3 @@ def require_finite(status: int) -> None:
         raise NumericalError(
             "a tree of rows met log odds that are not finite. Check the prior's numbers against the scale of the data."
         )
-
-
-def grow_tree(table: ViewTable, columns: np.ndarray, log_concentration: float) -> Tree:
-    """The greedy tree of the rows in a view, with the columns log_merge_odds, log_q and log_d."""
-    columns = np.asarray(columns, np.int64)
-    n_parts, n_fields = (int(need[columns].sum()) for need in needs(table))
-    bench = new_bench(table, n_parts, n_fields, log_concentration)
-    require_finite(grow_rows(table, bench, columns, np.empty(0), np.empty(0)))
-    return bench_tree(table, bench, columns)
-
-
-def bench_tree(table: ViewTable, bench: Bench, columns: np.ndarray) -> Tree:
-    """The tree on the bench, constants of cells added."""
-    constants = np.zeros(bench.log_odds.size)
-    constants[: table.n_rows] = table.constants[columns].sum(axis=0)
-    for t, (a, b) in enumerate(bench.children):
-        constants[table.n_rows + t] = constants[a] + constants[b]
-    return Tree.from_merges(
-        bench.children.copy(),
-        log_merge_odds=bench.log_odds.copy(),
-        columns={"log_q": bench.node_log_q + constants, "log_d": bench.node_log_d.copy()},
-    )

@@ -83,19 +83,25 @@ def log_gamma(largest: int) -> np.ndarray:
     return np.concatenate([[0.0, 0.0], np.cumsum(np.log(np.arange(1.0, largest)))])[: largest + 1]
 
 
-def agglomerate(problem: Problem, leaves: Sequence[Node]) -> tuple[list[Node], int]:
-    """Merge nodes to one tree, exactly and greedily; the nodes with the root last, and the row trees grown."""
-    if len(leaves) == 1:
-        return list(leaves), 0
-    pairs = Pairs(problem, leaves, view_gains(problem, [leaf.columns for leaf in leaves]))
-    younger, older = np.tril_indices(len(leaves), -1)
+def run(pairs: Pairs) -> None:
+    """Score all pairs and merge until one node is left."""
+    n = pairs.node_of.size
+    younger, older = np.tril_indices(n, -1)
     pairs.score(older, younger)
-    for _ in range(len(leaves) - 1):
+    for _ in range(n - 1):
         a, b = pairs.top()
         pairs.merge(a, b)
         others = pairs.live[:-1]
         if others.size:
             pairs.score(others, np.full(others.size, a))
+
+
+def agglomerate(problem: Problem, leaves: Sequence[Node]) -> tuple[list[Node], int]:
+    """Merge nodes to one tree, exactly and greedily; the nodes with the root last, and the row trees grown."""
+    if len(leaves) == 1:
+        return list(leaves), 0
+    pairs = Pairs(problem, leaves, view_gains(problem, [leaf.columns for leaf in leaves]))
+    run(pairs)
     return pairs.nodes, pairs.n_trees
 
 

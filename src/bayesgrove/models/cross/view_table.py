@@ -59,6 +59,8 @@ class ViewTable(NamedTuple):
     """(n_columns, n_rows) what single cells add to every log marginal they are part of."""
     singles: np.ndarray
     """(n_columns, n_rows) log marginals of single cells without their constants."""
+    same_as: np.ndarray
+    """(n_columns,) first column with the same cells and prior."""
 
     @property
     def n_columns(self) -> int:
@@ -113,7 +115,16 @@ def view_table(prior: ColumnsPrior, values: np.ndarray, log_measure: np.ndarray 
     yes_no = prior.family == BERNOULLI
     params = np.array(prior.params, np.float64)
     params[yes_no] = np.column_stack([np.ones(yes_no.sum()), prior.params[yes_no, :3]])  # binomial of one trial
-    return ViewTable(codes, starts, table, part_start, np.array(kinds, np.int64), params, cells, constants, singles)
+    same_as = identical_columns(prior, cells)
+    kind = np.array(kinds, np.int64)
+    return ViewTable(codes, starts, table, part_start, kind, params, cells, constants, singles, same_as)
+
+
+def identical_columns(prior: ColumnsPrior, cells: np.ndarray) -> np.ndarray:
+    """Number of the first column with the same cells and prior, for every column."""
+    first: dict[bytes, int] = {}
+    numbers = np.column_stack([prior.family, np.diff(prior.start), prior.params])
+    return np.array([first.setdefault(numbers[j].tobytes() + cells[j].tobytes(), j) for j in range(len(cells))])
 
 
 def n_distinct_priors(prior: ColumnsPrior) -> int:
