@@ -6,7 +6,7 @@ import pytest
 from bayesgrove.core.errors import InvalidSettingError, MemoryLimitError
 from bayesgrove.models.cross import screening
 from bayesgrove.models.cross.column_trees import column_tree
-from bayesgrove.models.cross.evidence import grow_views, tree_bound
+from bayesgrove.models.cross.evidence import column_gains, grow_views, tree_bound
 from bayesgrove.models.cross.fixed_trees import tree_log_q
 from bayesgrove.models.cross.polish import Evaluator, merge_views, move_scores, polish
 from bayesgrove.models.cross.randomized import (
@@ -164,7 +164,7 @@ def test_golden_filter(golden, name, rule, suffix):
 
 def test_the_two_filter_rules_send_a_golden_column_to_opposite_sides(golden):
     problem, _, _ = golden_case(golden("bhcc")["tables"]["bern_6x4"])
-    sides = {rule: divide(problem, np.arange(4), np.arange(3), rule)[0] for rule in ("mass", "paper")}
+    sides = {rule: divide(problem, np.arange(4), np.arange(3), column_gains(problem), rule)[0] for rule in ("mass", "paper")}
     assert [side.tolist() for side in sides["mass"]] == [[2], [0, 1, 3]]
     assert [side.tolist() for side in sides["paper"]] == [[2, 3], [0, 1]]
 

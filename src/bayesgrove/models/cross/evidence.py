@@ -93,32 +93,36 @@ def flat_bound(problem: Problem, sizes: np.ndarray, evidence: np.ndarray) -> flo
     return weights + float(np.sum(evidence)) + log_crp_constant(int(np.sum(sizes)), problem.log_columns)
 
 
-def gains_fit(problem: Problem, n_views: int) -> bool:
-    """Whether the gains of so many views may be kept."""
-    return problem.share and 8 * n_views * n_pairs(problem.table.n_rows) <= GAINS_LIMIT
-
-
-def view_gains(problem: Problem, views: Sequence[np.ndarray]) -> np.ndarray:
-    """Gains of the pairs of rows in each view and, last, in none: (views + 1, pairs), or no pairs if not kept."""
-    if not gains_fit(problem, len(views)):
-        return np.empty((len(views) + 1, 0))
-    gains = np.zeros((len(views) + 1, n_pairs(problem.table.n_rows)))
-    bench = bench_for(problem, views, np.column_stack([np.arange(len(views)), np.full(len(views), NULL)]))
-    for v, view in enumerate(views):
-        pair_gains(problem.table, bench, view, gains[v])
+def column_gains(problem: Problem) -> np.ndarray:
+    """Gains of the pairs of rows in each column alone, (columns, pairs); no pairs if they are not to be kept."""
+    n_columns, n = problem.table.n_columns, n_pairs(problem.table.n_rows)
+    if not problem.share or 8 * n_columns * n > GAINS_LIMIT:
+        return np.empty((n_columns, 0))
+    gains = np.empty((n_columns, n))
+    bench = new_bench(problem.table, *(int(need.max()) for need in needs(problem.table)), problem.log_rows)
+    for j in range(n_columns):
+        pair_gains(problem.table, bench, np.array([j]), gains[j])
     return gains
 
 
-def grow_views(problem: Problem, views: Sequence[np.ndarray]) -> Grown:
-    """Row trees of views, from their columns alone."""
+def view_gains(gains: np.ndarray, views: Sequence[np.ndarray]) -> np.ndarray:
+    """Gains of the pairs of rows in each view from those of the columns."""
+    return np.array([gains[view].sum(axis=0) for view in views]).reshape(len(views), gains.shape[1])
+
+
+def grow_views(problem: Problem, views: Sequence[np.ndarray], gains: np.ndarray | None = None) -> Grown:
+    """Row trees of views, given the gains of the columns or from the columns alone."""
+    if gains is None:
+        gains = np.empty((problem.table.n_columns, 0))
     alone = np.column_stack([np.arange(len(views)), np.full(len(views), NULL)])
-    return grow_unions(problem, views, np.empty((len(views) + 1, 0)), alone)
+    return grow_unions(problem, views, gains, alone)
 
 
 def grow_unions(problem: Problem, views: Sequence[np.ndarray], gains: np.ndarray, pairs: np.ndarray) -> Grown:
-    """Row trees of unions of two views each; a second view of NULL is none, and its gains stand last.
+    """Row trees of unions of two views each; a second view of NULL is none.
 
-    Equal unions are grown once if shared.
+    `gains` are those of the views if the pairs have two, otherwise those of the columns. Equal unions are grown once if
+    shared.
     """
     table = problem.table
     wanted, source = distinct_pairs(problem, views, pairs)
@@ -185,7 +189,8 @@ def grow_share(table, bench, views, gains, pairs, share, out):
                 for at in range(start[view], start[view + 1]):
                     columns[size] = flat[at]
                     size += 1
-        status = grow_rows(table, bench, columns[:size], gains[pairs[k, 0]], gains[pairs[k, 1]])
+        own = columns[:size]
+        status = grow_rows(table, bench, own, gains, own if pairs[k, 1] == NULL else pairs[k])
         if status != OK:
             return status
         root = bench.node_log_q.size - 1

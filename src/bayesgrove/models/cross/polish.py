@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesgrove.core.constants import NULL
-from bayesgrove.models.cross.evidence import Problem, flat_bound, grow_views, log_evidence
+from bayesgrove.models.cross.evidence import Problem, column_gains, flat_bound, grow_views, log_evidence
 from bayesgrove.models.cross.fixed_trees import column_scores
 from bayesgrove.stats.partitions import relabel
 
@@ -44,6 +44,7 @@ class Evaluator:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
+        self.gains = column_gains(problem)
         self.known: dict[bytes, tuple[float, np.ndarray]] = {}
         self.n_trees = 0
 
@@ -51,7 +52,7 @@ class Evaluator:
         """Evidence and merges of the rows for each view; columns are sorted."""
         missing = {view.tobytes(): view for view in views if view.tobytes() not in self.known}
         if missing:
-            grown = grow_views(self.problem, list(missing.values()))
+            grown = grow_views(self.problem, list(missing.values()), self.gains)
             evidence = log_evidence(self.problem, grown.log_q, grown.log_d)
             for key, value, children in zip(missing, evidence, grown.children, strict=True):
                 self.known[key] = (float(value), children)

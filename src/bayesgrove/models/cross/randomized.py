@@ -13,7 +13,7 @@ import numpy as np
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator
 from bayesgrove.models.cross.column_trees import Node, shifted, union_node, whole_nodes
-from bayesgrove.models.cross.evidence import Problem, grow_views
+from bayesgrove.models.cross.evidence import Problem, column_gains, grow_views
 from bayesgrove.models.cross.fixed_trees import column_scores
 from bayesgrove.models.cross.search_exact import search_exact
 
@@ -91,10 +91,10 @@ def side_scores(problem: Problem, nodes: list[Node], columns: np.ndarray, rule: 
 
 
 def divide(
-    problem: Problem, columns: np.ndarray, sample: np.ndarray, rule: str
+    problem: Problem, columns: np.ndarray, sample: np.ndarray, gains: np.ndarray, rule: str
 ) -> tuple[tuple[np.ndarray, np.ndarray], int]:
     """The two sides of a set of columns by the tree of a sample; ties go to the second."""
-    nodes, n_trees = search_exact(problem, sample)
+    nodes, n_trees = search_exact(problem, sample, gains)
     others = np.setdiff1d(columns, sample)
     goes_first = np.zeros(others.size, np.bool_)
     if others.size:
@@ -105,16 +105,16 @@ def divide(
 
 
 def split_sets(
-    problem: Problem, columns: np.ndarray, settings: RandomizedSettings, seed: int, path: tuple[int, ...] = ()
+    problem: Problem, root: ColumnSet, gains: np.ndarray, settings: RandomizedSettings, seed: int
 ) -> tuple[list[ColumnSet], int]:
     """All sets of the recursion, parents before their sides."""
-    sets, n_trees = [ColumnSet(columns, (), ())], 0
+    sets, n_trees = [root], 0
     for number, here in enumerate(sets):
-        if here.columns.size < settings.leaf_size or len(here.path) >= settings.levels:
+        if here.columns.size < settings.leaf_size or len(here.path) - len(root.path) >= settings.levels:
             continue
         size = max(2, min(settings.sample_size, here.columns.size))
-        sample = np.sort(generator(seed, *path, *here.path).choice(here.columns, size, replace=False))
-        sides, grown = divide(problem, here.columns, sample, settings.filter_rule)
+        sample = np.sort(generator(seed, *here.path).choice(here.columns, size, replace=False))
+        sides, grown = divide(problem, here.columns, sample, gains, settings.filter_rule)
         n_trees += grown
         sets[number] = here._replace(sides=(len(sets), len(sets) + 1))
         sets.extend(ColumnSet(side, (*here.path, s), ()) for s, side in enumerate(sides))
@@ -124,6 +124,7 @@ def split_sets(
 def search_randomized(
     problem: Problem,
     columns: np.ndarray | None = None,
+    gains: np.ndarray | None = None,
     settings: RandomizedSettings | None = None,
     *,
     seed: int = 0,
@@ -136,19 +137,20 @@ def search_randomized(
     settings = settings or RandomizedSettings()
     check_settings(settings)
     chosen = np.arange(problem.table.n_columns) if columns is None else np.sort(np.asarray(columns, np.int64))
-    sets, n_trees = split_sets(problem, chosen, settings, seed, path)
+    gains = column_gains(problem) if gains is None else gains
+    sets, n_trees = split_sets(problem, ColumnSet(chosen, path, ()), gains, settings, seed)
     is_small = [not here.sides and here.columns.size < settings.leaf_size for here in sets]
     whole = [number for number in range(len(sets)) if not is_small[number]]
     found: dict[int, list[Node]] = {}
     if whole:
         views = [sets[number].columns for number in whole]
-        grown = grow_views(problem, views)
+        grown = grow_views(problem, views, gains)
         n_trees += grown.n_trees
         found = {number: [node] for number, node in zip(whole, whole_nodes(problem, views, grown), strict=True)}
     for number in reversed(range(len(sets))):
         here = sets[number]
         if is_small[number]:
-            found[number], grown_here = search_exact(problem, here.columns)
+            found[number], grown_here = search_exact(problem, here.columns, gains)
             n_trees += grown_here
         elif here.sides:
             found[number] = joined(problem, found.pop(here.sides[0]), found.pop(here.sides[1]), found[number][0])

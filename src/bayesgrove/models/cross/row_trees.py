@@ -27,13 +27,15 @@ from bayesgrove.models.cross.row_scores import (
     union_scores,
 )
 from bayesgrove.models.cross.view_table import COUNTED, ViewTable
-from bayesgrove.stats.fastlog import SAFE_FLAGS
+from bayesgrove.stats.fastlog import SAFE_FLAGS, stand_alone
 from bayesgrove.stats.special import log_add
 
 TIE_SCALE = 2.0**30
 NOBODY = 1e300
 """log q where no cluster is: no partner there can be the best."""
 LEAST_HOLES = 12
+LARGEST_STORED = 1024
+"""Rows up to which scores are kept; they are then looked up where an owner has lost its partner."""
 PLACES = 16
 """Places come in multiples of a cache line of codes."""
 NONE = -1e308
@@ -53,6 +55,12 @@ class Bench(NamedTuple):
     key: np.ndarray
     """(places,) rounded score with it, NONE where there is none."""
     score: np.ndarray
+    offset: np.ndarray
+    """(places,) what is taken off an owner's scores before they are compared."""
+    slot: np.ndarray
+    """(places,) row and column of `stored`; the last column, of no cluster, is -NOBODY."""
+    stored: np.ndarray
+    """(rows, rows + 1) scores of owners with older clusters, or (0, 0) where they are computed again at need."""
     position: np.ndarray
     """(nodes,) place of a living node, NULL otherwise."""
     children: np.ndarray
@@ -87,6 +95,9 @@ def new_bench(table: ViewTable, n_parts: int, n_fields: int, log_concentration: 
         best=np.full(n_places, NULL),
         key=np.full(n_places, NONE),
         score=np.zeros(n_places),
+        offset=np.zeros(n_places),
+        slot=np.full(n_places, n),
+        stored=np.full((n, n + 1) if n <= LARGEST_STORED else (0, 0), -NOBODY),
         position=np.full(n_nodes, NULL),
         children=np.zeros((n - 1, 2), np.int64),
         log_odds=np.zeros(n_nodes),
@@ -112,9 +123,9 @@ def load_leaves(table, bench, columns):
     sizes, log_q, node, key, position = bench.sizes, bench.log_q, bench.node, bench.key, bench.position
     n = singles.shape[1]
     for p in range(node.size):
-        sizes[p], log_q[p], node[p], key[p] = 1, NOBODY, NULL, NONE
+        sizes[p], log_q[p], node[p], key[p], bench.slot[p] = 1, NOBODY, NULL, NONE, n
     for i in range(n):
-        node[i] = position[i] = i
+        node[i] = position[i] = bench.slot[i] = i
         log_q[i] = log_one
         bench.node_log_d[i], bench.log_odds[i] = log_one, np.inf
     for column in columns:
@@ -138,38 +149,64 @@ def pair_gains(table, bench, columns, out):
 
 
 @kernel(inline="always")
-def first_of_top(score, own_q, b):
+def first_of_top(score, offset, b):
     """Place of the first of the largest scores before place b, and the rounded score; (NULL, NONE) without any."""
     top = -NOBODY
     for a in range(b):
-        top = max(top, score[a])
+        top = score[a] if score[a] > top else top  # becomes vector code, unlike max
     rounded, found = NONE, NULL
     if top > -0.5 * NOBODY:
-        rounded, found, nearly = np.rint((top - own_q) * TIE_SCALE), 0, top - 2.0 / TIE_SCALE
-        while score[found] < nearly or np.rint((score[found] - own_q) * TIE_SCALE) < rounded:
+        rounded, found, nearly = np.rint((top - offset) * TIE_SCALE), 0, top - 2.0 / TIE_SCALE
+        while score[found] < nearly or np.rint((score[found] - offset) * TIE_SCALE) < rounded:
             found += 1
     return found, rounded
 
 
 @kernel(fastmath=SAFE_FLAGS)
-def own_partners(table, bench):
+def row_partners(table, bench):
     """First best partners from the rows themselves."""
-    score, log_q, best, key = bench.score, bench.log_q, bench.best, bench.key
+    score, log_q, best, key, offset, stored = (
+        bench.score,
+        bench.log_q,
+        bench.best,
+        bench.key,
+        bench.offset,
+        bench.stored,
+    )
     for b in range(1, table.values.shape[1]):
         for a in range(b):
             score[a] = bench.log_weight[2] - log_q[a]
         union_scores(table, bench.clusters, b, b, score)
-        best[b], key[b] = first_of_top(score, log_q[b], b)
+        offset[b] = log_q[b]
+        best[b], key[b] = first_of_top(score, offset[b], b)
+        keep_scores(score, stored, b)
+
+
+@kernel(inline="always")
+def keep_scores(score, stored, b):
+    """Store the scores of a single row with all before it."""
+    if stored.shape[0] > 0:
+        for a in range(b):
+            stored[b, a] = score[a]
 
 
 @kernel(fastmath=SAFE_FLAGS)
-def shared_partners(gains_a, gains_b, n, log_concentration, score, best, key):
-    """First best partners from the gains of two views."""
-    for b in range(1, n):
+def gain_partners(gains, views, log_concentration, bench):
+    """First best partners from the gains of some views or columns that make up the view."""
+    stand_alone()
+    score, best, key, offset, stored = bench.score, bench.best, bench.key, bench.offset, bench.stored
+    for b in range(1, bench.children.shape[0] + 1):
         start = b * (b - 1) // 2
+        first, second = gains[views[0]], gains[views[1]]
         for a in range(b):
-            score[a] = gains_a[start + a] + gains_b[start + a]
+            score[a] = first[start + a] + second[start + a]
+        for k in range(2, views.size):
+            more = gains[views[k]]
+            for a in range(b):
+                score[a] += more[start + a]
+        offset[b] = log_concentration
         best[b], key[b] = first_of_top(score, log_concentration, b)
+        keep_scores(score, stored, b)
 
 
 @kernel(inline="always")
@@ -177,7 +214,7 @@ def top_owner(key, best, end):
     """Place of the owner whose pair comes first by (score, first id, second id); NULL: there is none."""
     top = NONE
     for p in range(end):
-        top = max(top, key[p])
+        top = key[p] if key[p] > top else top
     winner = NULL
     if top > NONE:
         for p in range(end):
@@ -202,80 +239,94 @@ def close_holes(codes, n_parts, fields, n_fields, node, end):
                 at += node[p] != NULL
 
 
+@kernel
+def renumber(bench, end):
+    """The rest of `close_holes`; gives back the new end."""
+    sizes, log_q, node, best, key = bench.sizes, bench.log_q, bench.node, bench.best, bench.key
+    slot, offset, position, free = bench.slot, bench.offset, bench.position, 0
+    for p in range(end):
+        if node[p] != NULL:
+            sizes[free], log_q[free], node[free] = sizes[p], log_q[p], node[p]
+            best[free], key[free], slot[free], offset[free] = best[p], key[p], slot[p], offset[p]
+            position[node[free]] = free
+            free += 1
+    for p in range(free, end):
+        sizes[p], log_q[p], node[p], key[p], slot[p] = 1, NOBODY, NULL, NONE, bench.children.shape[0] + 1
+    return free
+
+
 @kernel(fastmath=SAFE_FLAGS)
 def merge_all(table, bench):
     """Merge until one cluster is left; owners must know their first partners.
 
-    One function: handing arrays to others would cost more than what they do with them.
+    One function, its arrays taken out first: handing them on would cost more than what is done with them.
     """
-    clusters, numbers = bench.clusters, table.table
-    codes, code_table, fields = clusters.codes, clusters.code_table, clusters.fields
-    n_parts, n_fields, n = clusters.used[0], clusters.used[1], table.values.shape[1]
+    clusters, numbers, kind, params, n = bench.clusters, table.table, table.kind, table.params, table.values.shape[1]
+    codes, code_table, n_parts = clusters.codes, clusters.code_table, clusters.used[0]
+    fields, field_column, n_fields = clusters.fields, clusters.field_column, clusters.used[1]
     sizes, log_q, node, best, key, score = bench.sizes, bench.log_q, bench.node, bench.best, bench.key, bench.score
-    position, log_weight, node_log_q, node_log_d = bench.position, bench.log_weight, bench.node_log_q, bench.node_log_d
-    log_odds, children = bench.log_odds, bench.children
+    position, log_weight, slot, stored, offset = bench.position, bench.log_weight, bench.slot, bench.stored, bench.offset
+    children, log_odds, node_log_q, node_log_d = bench.children, bench.log_odds, bench.node_log_q, bench.node_log_d
     end = live = n
     while live > 1:
         b = top_owner(key, best, end)
         if b == NULL:
             return NOT_FINITE
         a = position[best[b]]
+        is_known = a == NULL and stored.shape[0] > 0
         if a != NULL:
-            id_a, id_b, id_c = node[a], node[b], 2 * n - live
-            log_one = log_weight[sizes[a] + sizes[b]]
+            id_a, id_b, c, id_c, size = node[a], node[b], end, 2 * n - live, sizes[a] + sizes[b]
+            log_one, apart = log_weight[size], log_q[a] + log_q[b]
             for part in range(n_parts):
-                codes[part, end] = codes[part, a] + codes[part, b]
+                codes[part, c] = codes[part, a] + codes[part, b]
                 codes[part, a] = codes[part, b] = 0  # still looked up: must stay inside the tables
-                log_one += numbers[code_table[part] + codes[part, end]]
+                log_one += numbers[code_table[part] + codes[part, c]]
             if n_fields > 0:
-                log_one += merge_fields(table.kind, table.params, fields, clusters.field_column, n_fields, end, a, b)
-            apart = log_q[a] + log_q[b]
-            log_odds[id_c], node_log_q[id_c] = log_one - apart, log_add(log_one, apart)
-            node_log_d[id_c] = log_add(log_weight[sizes[a] + sizes[b]], node_log_d[id_a] + node_log_d[id_b])
+                log_one += merge_fields(kind, params, fields, field_column, n_fields, c, a, b)
+            log_odds[id_c], log_q[c] = log_one - apart, log_add(log_one, apart)
+            node_log_q[id_c] = offset[c] = log_q[c]
+            node_log_d[id_c] = log_add(log_weight[size], node_log_d[id_a] + node_log_d[id_b])
             children[id_c - n, 0], children[id_c - n, 1] = id_a, id_b
-            sizes[end], log_q[end], node[end], position[id_c] = sizes[a] + sizes[b], node_log_q[id_c], id_c, end
+            sizes[c], node[c], slot[c], position[id_c] = size, id_c, slot[a], c
             position[id_a] = position[id_b] = NULL
             for p in (a, b):
-                sizes[p], log_q[p], node[p], key[p] = 1, NOBODY, NULL, NONE
-            b, end, live = end, end + 1, live - 1
+                sizes[p], log_q[p], node[p], key[p], slot[p] = 1, NOBODY, NULL, NONE, n
+            b, end, live = c, end + 1, live - 1
             if end - live > max(LEAST_HOLES, live // 8):
                 close_holes(codes, n_parts, fields, n_fields, node, end)
-                end = renumber(sizes, log_q, node, best, key, position, end)
+                end = renumber(bench, end)
                 b = end - 1
-        for p in range(b):
-            score[p] = log_weight[sizes[b] + sizes[p]] - log_q[p]
-        look_up(codes, code_table, n_parts, numbers, b, b, score)
-        if n_fields > 0:
-            field_scores(table.kind, table.params, fields, clusters.field_column, n_fields, b, b, score)
-        partner, key[b] = first_of_top(score, log_q[b], b)
+        row = slot[b]
+        if is_known:
+            for p in range(b):
+                score[p] = stored[row, slot[p]]
+        else:
+            for p in range(b):
+                score[p] = log_weight[sizes[b] + sizes[p]] - log_q[p]
+            look_up(codes, code_table, n_parts, numbers, b, b, score)
+            if n_fields > 0:
+                field_scores(kind, params, fields, field_column, n_fields, b, b, score)
+            if stored.shape[0] > 0:
+                for p in range(b):
+                    stored[row, slot[p]] = score[p]
+        partner, key[b] = first_of_top(score, offset[b], b)
         best[b] = node[partner]
     return OK
 
 
 @kernel
-def renumber(sizes, log_q, node, best, key, position, end):
-    """The rest of `close_holes`; gives back the new end."""
-    free = 0
-    for p in range(end):
-        if node[p] != NULL:
-            sizes[free], log_q[free], node[free] = sizes[p], log_q[p], node[p]
-            best[free], key[free] = best[p], key[p]
-            position[node[free]] = free
-            free += 1
-    for p in range(free, end):
-        sizes[p], log_q[p], node[p], key[p] = 1, NOBODY, NULL, NONE
-    return free
+def grow_rows(table, bench, columns, gains, views):
+    """The greedy tree of the rows in a view, left on the bench.
 
-
-@kernel
-def grow_rows(table, bench, columns, gains_a, gains_b):
-    """The greedy tree of the rows in a view, left on the bench; gains of the two halves of the view, or empty."""
+    `gains` are those of some views, of which `views` (at least two) make up the view; without any, first scores come
+    from the rows themselves.
+    """
     n = table.values.shape[1]
     load_leaves(table, bench, columns)
-    if gains_a.size > 0:
-        shared_partners(gains_a, gains_b, n, bench.log_weight[1], bench.score, bench.best, bench.key)
+    if gains.shape[1] > 0 and views.size > 1:
+        gain_partners(gains, views, bench.log_weight[1], bench)
     else:
-        own_partners(table, bench)
+        row_partners(table, bench)
     status = merge_all(table, bench)
     return status if math.isfinite(bench.node_log_q[2 * n - 2]) else NOT_FINITE
 

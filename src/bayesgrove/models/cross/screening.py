@@ -13,18 +13,19 @@ from joblib import delayed
 
 from bayesgrove.core.errors import InvalidSettingError, MemoryLimitError
 from bayesgrove.core.jit import kernel
-from bayesgrove.models.cross.column_trees import Node, whole_nodes
+from bayesgrove.models.cross.column_trees import Node
 from bayesgrove.models.cross.evidence import (
     Grown,
     Problem,
+    column_gains,
     grow_unions,
-    grow_views,
     log_evidence,
     run_jobs,
     sums_over_views,
+    view_gains,
 )
 from bayesgrove.models.cross.fixed_trees import log_weights, node_weights, root_log_q, set_on_tree
-from bayesgrove.models.cross.search_exact import Pairs, run
+from bayesgrove.models.cross.search_exact import Pairs, run, single_leaves
 
 MEMORY_LIMIT = 1 << 31
 
@@ -113,8 +114,8 @@ def screen_pairs(trees, pairs, is_tree_evidence, share, log_q, log_d, winner):
 class ScreenedPairs(Pairs):
     """Pairs scored on existing trees, exactly where `refine` says so."""
 
-    def __init__(self, problem: Problem, nodes: Sequence[Node], refine: Refine) -> None:
-        super().__init__(problem, nodes, np.empty((len(nodes) + 1, 0)))
+    def __init__(self, problem: Problem, nodes: Sequence[Node], gains: np.ndarray, refine: Refine) -> None:
+        super().__init__(problem, nodes, view_gains(gains, [node.columns for node in nodes]))
         self.refine = refine
         self.is_exact = np.zeros(self.key.shape, np.bool_)
         self.trees = new_trees(problem, nodes)
@@ -163,7 +164,7 @@ class ScreenedPairs(Pairs):
             views = self.views()
             used, places = np.unique([older, younger], return_inverse=True)
             pairs = places.reshape(2, -1).T.copy()
-            grown = grow_unions(self.problem, [views[slot] for slot in used], self.gains[: used.size + 1], pairs)
+            grown = grow_unions(self.problem, [views[slot] for slot in used], self.gains[used], pairs)
             rises = log_evidence(self.problem, grown.log_q, grown.log_d) > self.evidence[older, younger]
             better = Grown(grown.children[rises], grown.log_q[rises], grown.log_d[rises], grown.n_trees)
             self.keep(older[rises], younger[rises], better)
@@ -186,16 +187,17 @@ class ScreenedPairs(Pairs):
 
 
 def search_screened(
-    problem: Problem, columns: np.ndarray | None = None, refine: Refine = NOT_REFINED
+    problem: Problem,
+    columns: np.ndarray | None = None,
+    gains: np.ndarray | None = None,
+    refine: Refine = NOT_REFINED,
 ) -> tuple[list[Node], int]:
     """The screened tree of some columns (all of them unless given), and the number of row trees grown."""
     check_refine(refine)
-    chosen = np.arange(problem.table.n_columns) if columns is None else np.asarray(columns, np.int64)
-    views = [chosen[i : i + 1] for i in range(chosen.size)]
-    grown = grow_views(problem, views)
-    nodes = whole_nodes(problem, views, grown)
+    gains = column_gains(problem) if gains is None else gains
+    nodes, n_single = single_leaves(problem, columns, gains)
     if len(nodes) == 1:
-        return nodes, grown.n_trees
-    pairs = ScreenedPairs(problem, nodes, refine)
+        return nodes, n_single
+    pairs = ScreenedPairs(problem, nodes, gains, refine)
     run(pairs)
-    return pairs.nodes, pairs.n_trees + grown.n_trees
+    return pairs.nodes, pairs.n_trees + n_single

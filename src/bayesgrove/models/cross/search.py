@@ -124,7 +124,7 @@ def search(problem: Problem, settings: SearchSettings = DEFAULTS) -> CrossFit:
         result, reached = polish_many(evaluator, starts(evaluator, settings))
         bounds = {f"start {k}": bound for k, bound in enumerate(reached)}
         return finished(evaluator, tree_over(evaluator, result.best, settings), result.best, method, bounds)
-    nodes, n_trees = tree_search(problem, method, settings)
+    nodes, n_trees = tree_search(evaluator, method, settings)
     evaluator.n_trees += n_trees
     here = evaluator.partition(cut_of(evaluator, nodes))
     bounds = {"cut": here.flat_bound}
@@ -138,13 +138,14 @@ def search(problem: Problem, settings: SearchSettings = DEFAULTS) -> CrossFit:
     return finished(evaluator, nodes, here, method, bounds)
 
 
-def tree_search(problem: Problem, method: str, settings: SearchSettings) -> tuple[list[Node], int]:
+def tree_search(evaluator: Evaluator, method: str, settings: SearchSettings) -> tuple[list[Node], int]:
     """The tree of all columns by one of the searches that give one."""
+    problem, gains = evaluator.problem, evaluator.gains
     if method == "exact":
-        return search_exact(problem)
+        return search_exact(problem, gains=gains)
     if method == "screen":
-        return search_screened(problem, refine=settings.refine)
-    return search_randomized(problem, settings=settings.randomized, seed=settings.seed)
+        return search_screened(problem, gains=gains, refine=settings.refine)
+    return search_randomized(problem, gains=gains, settings=settings.randomized, seed=settings.seed)
 
 
 def starts(evaluator: Evaluator, settings: SearchSettings) -> list[np.ndarray]:
@@ -152,7 +153,7 @@ def starts(evaluator: Evaluator, settings: SearchSettings) -> list[np.ndarray]:
     problem, found = evaluator.problem, []
     n_columns = problem.table.n_columns
     if n_columns <= EXACT_START_COLUMNS and exact_work(problem.table.n_rows, n_columns) <= EXACT_LIMIT:
-        nodes, n_trees = search_exact(problem)
+        nodes, n_trees = search_exact(problem, gains=evaluator.gains)
         evaluator.n_trees += n_trees
         found.append(cut_of(evaluator, nodes))
     for k in range(settings.n_starts - len(found)):
@@ -161,7 +162,9 @@ def starts(evaluator: Evaluator, settings: SearchSettings) -> list[np.ndarray]:
             found.append(generator(settings.seed, START, k).integers(0, min(size, n_columns), n_columns))
         else:
             how = settings.randomized._replace(sample_size=size)
-            nodes, n_trees = search_randomized(problem, settings=how, seed=settings.seed, path=(START, k))
+            nodes, n_trees = search_randomized(
+                problem, gains=evaluator.gains, settings=how, seed=settings.seed, path=(START, k)
+            )
             evaluator.n_trees += n_trees
             found.append(cut_of(evaluator, nodes))
     return found
@@ -179,13 +182,16 @@ def cut_of(evaluator: Evaluator, nodes: list[Node]) -> np.ndarray:
     return column_tree(nodes, single_nodes(evaluator)).tree.cut("half")
 
 
-def inside_tree(problem: Problem, view: np.ndarray, settings: SearchSettings, number: int) -> tuple[list[Node], int]:
+def inside_tree(
+    evaluator: Evaluator, view: np.ndarray, settings: SearchSettings, number: int
+) -> tuple[list[Node], int]:
     """The tree of the columns of one view by the best search that is cheap at its size."""
+    problem, gains = evaluator.problem, evaluator.gains
     if exact_work(problem.table.n_rows, view.size) <= EXACT_INSIDE_LIMIT:
-        return search_exact(problem, view)
+        return search_exact(problem, view, gains)
     if memory_needed(problem, view.size) <= SCREEN_INSIDE_LIMIT:
-        return search_screened(problem, view)
-    return search_randomized(problem, view, settings.randomized, seed=settings.seed, path=(INSIDE, number))
+        return search_screened(problem, view, gains)
+    return search_randomized(problem, view, gains, settings.randomized, seed=settings.seed, path=(INSIDE, number))
 
 
 def tree_over(evaluator: Evaluator, found: Partition, settings: SearchSettings) -> list[Node]:
@@ -195,12 +201,12 @@ def tree_over(evaluator: Evaluator, found: Partition, settings: SearchSettings) 
     for number, (view, evidence, row_children) in enumerate(
         zip(found.views, found.evidence, found.row_children, strict=True)
     ):
-        nodes, n_trees = inside_tree(problem, view, settings, number)
+        nodes, n_trees = inside_tree(evaluator, view, settings, number)
         evaluator.n_trees += n_trees
         if nodes[-1].evidence < evidence and nodes[-1].children:  # summed in another order
             nodes[-1] = union_node(problem, nodes, nodes[-1].children, evidence, row_children)
         inside.append(nodes)
-    above, n_trees = agglomerate(problem, [nodes[-1] for nodes in inside])
+    above, n_trees = agglomerate(problem, [nodes[-1] for nodes in inside], evaluator.gains)
     evaluator.n_trees += n_trees
     return grafted(above, inside)
 

@@ -13,7 +13,9 @@ from bayesgrove.models.cross.column_trees import Node, union_node, whole_nodes
 from bayesgrove.models.cross.evidence import (
     Grown,
     Problem,
+    column_gains,
     grow_unions,
+    grow_views,
     log_evidence,
     view_gains,
 )
@@ -96,20 +98,31 @@ def run(pairs: Pairs) -> None:
             pairs.score(others, np.full(others.size, a))
 
 
-def agglomerate(problem: Problem, leaves: Sequence[Node]) -> tuple[list[Node], int]:
+def agglomerate(problem: Problem, leaves: Sequence[Node], gains: np.ndarray) -> tuple[list[Node], int]:
     """Merge nodes to one tree, exactly and greedily; the nodes with the root last, and the row trees grown."""
     if len(leaves) == 1:
         return list(leaves), 0
-    pairs = Pairs(problem, leaves, view_gains(problem, [leaf.columns for leaf in leaves]))
+    pairs = Pairs(problem, leaves, view_gains(gains, [leaf.columns for leaf in leaves]))
     run(pairs)
     return pairs.nodes, pairs.n_trees
 
 
-def search_exact(problem: Problem, columns: np.ndarray | None = None) -> tuple[list[Node], int]:
-    """The exact greedy tree of some columns (all of them unless given), and the number of row trees grown."""
+def single_leaves(problem: Problem, columns: np.ndarray | None, gains: np.ndarray) -> tuple[list[Node], int]:
+    """A node for each of some columns (all of them unless given), and the number of row trees grown."""
     chosen = np.arange(problem.table.n_columns) if columns is None else np.asarray(columns, np.int64)
     views = [chosen[i : i + 1] for i in range(chosen.size)]
-    alone = np.column_stack([np.arange(len(views)), np.full(len(views), NULL)])
-    grown = grow_unions(problem, views, view_gains(problem, views), alone)
-    nodes, n_trees = agglomerate(problem, whole_nodes(problem, views, grown))
-    return nodes, n_trees + grown.n_trees
+    grown = grow_views(problem, views, gains)
+    return whole_nodes(problem, views, grown), grown.n_trees
+
+
+def search_exact(
+    problem: Problem, columns: np.ndarray | None = None, gains: np.ndarray | None = None
+) -> tuple[list[Node], int]:
+    """The exact greedy tree of some columns (all of them unless given), and the number of row trees grown.
+
+    `gains` are those of `column_gains`, for callers that search again and again.
+    """
+    gains = column_gains(problem) if gains is None else gains
+    leaves, n_single = single_leaves(problem, columns, gains)
+    nodes, n_trees = agglomerate(problem, leaves, gains)
+    return nodes, n_trees + n_single
