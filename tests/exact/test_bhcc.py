@@ -7,9 +7,10 @@ import pytest
 
 from bayesgrove.core.errors import InvalidLikelihoodError, InvalidSettingError, NumericalError
 from bayesgrove.likelihoods import bind
+from bayesgrove.models.cross import row_trees
 from bayesgrove.models.cross import view_table as view_tables
 from bayesgrove.models.cross.column_trees import column_tree
-from bayesgrove.models.cross.evidence import Problem, check_problem, grow_views, tree_bound
+from bayesgrove.models.cross.evidence import Problem, check_problem, column_gains, grow_views, tree_bound
 from bayesgrove.models.cross.fixed_trees import grow_tree
 from bayesgrove.models.cross.search_exact import search_exact
 from bayesgrove.models.cross.view_table import view_table
@@ -31,7 +32,9 @@ def leaves_of(nodes):
 def merges_of(nodes):
     """Children, log odds, q and d of the inner nodes."""
     inner = [node for node in nodes if node.children]
-    return [list(node.children) for node in inner], np.array([[node.log_odds, node.log_q, node.log_d] for node in inner])
+    return [list(node.children) for node in inner], np.array(
+        [[node.log_odds, node.log_q, node.log_d] for node in inner]
+    )
 
 
 @pytest.mark.parametrize("kind", ["bound", "tree"])
@@ -39,7 +42,7 @@ def merges_of(nodes):
 def test_golden_column_trees(golden, name, kind):
     problem, _, numbers = golden_case(golden("bhcc")["tables"][name], evidence=kind)
     expected = numbers[f"bhcc_{kind}"]
-    nodes, n_trees = search_exact(problem)
+    nodes, _ = search_exact(problem)
     n = problem.table.n_columns
     children, found = merges_of(nodes)
     assert children == [[merge["a"], merge["b"]] for merge in expected["merges"]]
@@ -63,10 +66,13 @@ def test_the_evidence_of_trees_is_no_bound(golden):
 
 
 @pytest.mark.parametrize(
-    ("squares", "line"), [(1 << 19, 1 << 20), (1, 1 << 20), (1, 1)], ids=["squares", "lines", "sums"]
+    ("squares", "line", "stored"),
+    [(1 << 19, 1 << 20, 1024), (1, 1 << 20, 1024), (1, 1, 1024), (1 << 19, 1 << 20, 0)],
+    ids=["squares", "lines", "sums", "scores computed again"],
 )
-def test_row_trees_are_those_of_the_twin(monkeypatch, squares, line):
+def test_row_trees_are_those_of_the_twin(monkeypatch, squares, line, stored):
     """All families, missing cells, from every kind of table of log marginals."""
+    monkeypatch.setattr(row_trees, "LARGEST_STORED", stored)
     monkeypatch.setattr(view_tables, "LARGEST_SQUARES", squares)
     monkeypatch.setattr(view_tables, "LARGEST_LINE", line)
     for seed in range(40):
@@ -104,6 +110,17 @@ def test_no_bound_exceeds_the_enumerated_evidence():
     assert np.mean(gaps) < 2.0  # a bound of minus infinity would pass the rest
 
 
+@pytest.mark.parametrize("n_rows", [40, 70])
+def test_larger_trees_close_their_holes(n_rows):
+    problem, twin, _ = random_case([69, n_rows], n_rows, 3)
+    expected = cross.row_tree(twin, frozenset(range(3)))
+    for share in (False, True):
+        shared = problem._replace(share=share)
+        got = grow_views(shared, [np.arange(3)], column_gains(shared))
+        assert got.children[0].tolist() == expected.children.tolist()
+        assert got.log_q[0] == pytest.approx(expected.log_q[-1], abs=1e-8)
+
+
 def test_number_of_row_trees():
     for n_columns in (1, 2, 5, 9):
         problem, _, _ = random_case([66, n_columns], 6, n_columns, share=False)
@@ -123,7 +140,9 @@ def doubled(seed):
 def test_sharing_changes_nothing_but_the_work():
     for seed in range(10):
         table = doubled([67, seed])
-        (plain, n_plain), (shared, n_shared) = (search_exact(Problem(table, 0.0, 0.0, share=on)) for on in (False, True))
+        (plain, n_plain), (shared, n_shared) = (
+            search_exact(Problem(table, 0.0, 0.0, share=on)) for on in (False, True)
+        )
         assert merges_of(plain)[0] == merges_of(shared)[0]
         np.testing.assert_allclose(merges_of(plain)[1], merges_of(shared)[1], rtol=0, atol=1e-9)
         assert n_plain == 7**2 + 8

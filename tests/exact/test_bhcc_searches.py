@@ -164,7 +164,9 @@ def test_golden_filter(golden, name, rule, suffix):
 
 def test_the_two_filter_rules_send_a_golden_column_to_opposite_sides(golden):
     problem, _, _ = golden_case(golden("bhcc")["tables"]["bern_6x4"])
-    sides = {rule: divide(problem, np.arange(4), np.arange(3), column_gains(problem), rule)[0] for rule in ("mass", "paper")}
+    sides = {
+        rule: divide(problem, np.arange(4), np.arange(3), column_gains(problem), rule)[0] for rule in ("mass", "paper")
+    }
     assert [side.tolist() for side in sides["mass"]] == [[2], [0, 1, 3]]
     assert [side.tolist() for side in sides["paper"]] == [[2, 3], [0, 1]]
 
@@ -234,9 +236,7 @@ def test_every_search_gives_one_whole_result(method, evidence):
 @pytest.mark.parametrize("method", ["screen", "randomized", "multistart"])
 def test_threads_and_repetition_change_nothing(method):
     problem, _, _ = random_case(82, 15, 12)
-    one, again, two = (
-        search(problem._replace(n_threads=n), SearchSettings(method=method, seed=5)) for n in (1, 1, 2)
-    )
+    one, again, two = (search(problem._replace(n_threads=n), SearchSettings(method=method, seed=5)) for n in (1, 1, 2))
     for other in (again, two):
         np.testing.assert_array_equal(one.view_labels, other.view_labels)
         np.testing.assert_array_equal(one.column_tree.parent, other.column_tree.parent)
@@ -279,7 +279,10 @@ def test_refusals():
     for settings, message in (
         (SearchSettings(method="fast"), "method is one of auto, exact, screen, randomized, multistart, got 'fast'"),
         (SearchSettings(n_starts=0), "n_starts must be at least 1, got 0"),
-        (SearchSettings(method="screen", refine=Refine(-1, 0)), r"refine takes two numbers of at least 0, got \(-1, 0\)"),
+        (
+            SearchSettings(method="screen", refine=Refine(-1, 0)),
+            r"refine takes two numbers of at least 0, got \(-1, 0\)",
+        ),
         (SearchSettings(randomized=RandomizedSettings(levels=-1)), "levels must be at least 0, got -1"),
         (SearchSettings(randomized=RandomizedSettings(sample_size=1)), "sample_size must be at least 2, got 1"),
         (SearchSettings(randomized=RandomizedSettings(leaf_size=2)), "leaf_size must be at least 3, got 2"),

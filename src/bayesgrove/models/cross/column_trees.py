@@ -38,7 +38,7 @@ def whole_node(problem: Problem, columns: np.ndarray, evidence: float, row_child
 
 
 def union_node(
-    problem: Problem, nodes: Sequence[Node], children: tuple[int, int], evidence: float, row_children: np.ndarray
+    problem: Problem, nodes: Sequence[Node], children: tuple[int, ...], evidence: float, row_children: np.ndarray
 ) -> Node:
     """Two nodes merged: one view or two."""
     a, b = (nodes[child] for child in children)

@@ -99,7 +99,8 @@ def column_gains(problem: Problem) -> np.ndarray:
     if not problem.share or 8 * n_columns * n > GAINS_LIMIT:
         return np.empty((n_columns, 0))
     gains = np.empty((n_columns, n))
-    bench = new_bench(problem.table, *(int(need.max()) for need in needs(problem.table)), problem.log_rows)
+    n_parts, n_fields = needs(problem.table)
+    bench = new_bench(problem.table, int(n_parts.max()), int(n_fields.max()), problem.log_rows)
     for j in range(n_columns):
         pair_gains(problem.table, bench, np.array([j]), gains[j])
     return gains
@@ -162,9 +163,7 @@ def bench_for(problem: Problem, views: Sequence[np.ndarray], pairs: np.ndarray) 
     return new_bench(problem.table, int(n_parts), int(n_fields), problem.log_rows)
 
 
-def distinct_pairs(
-    problem: Problem, views: Sequence[np.ndarray], pairs: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def distinct_pairs(problem: Problem, views: Sequence[np.ndarray], pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The pairs to grow, and for every pair asked for the place among them."""
     names = problem.table.same_as
     if not problem.share or (names == np.arange(names.size)).all():

@@ -101,7 +101,10 @@ def divide(
         scores = side_scores(problem, nodes, others, rule)
         goes_first = scores[:, 0] > scores[:, 1]
     a, b = (nodes[child].columns for child in nodes[-1].children)
-    return (np.sort(np.concatenate([a, others[goes_first]])), np.sort(np.concatenate([b, others[~goes_first]]))), n_trees
+    return (
+        np.sort(np.concatenate([a, others[goes_first]])),
+        np.sort(np.concatenate([b, others[~goes_first]])),
+    ), n_trees
 
 
 def split_sets(

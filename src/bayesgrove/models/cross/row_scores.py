@@ -68,7 +68,9 @@ def load_rows(table, clusters, columns):
         if table.kind[column] != COUNTED:
             clusters.field_column[n_fields] = column
             for i in range(n_rows):
-                load_cell(table.kind[column], table.params, column, clusters.fields, n_fields, table.values[column, i], i)
+                load_cell(
+                    table.kind[column], table.params, column, clusters.fields, n_fields, table.values[column, i], i
+                )
             n_fields += 1
     clusters.used[0], clusters.used[1] = n_parts, n_fields
 

@@ -265,7 +265,13 @@ def merge_all(table, bench):
     codes, code_table, n_parts = clusters.codes, clusters.code_table, clusters.used[0]
     fields, field_column, n_fields = clusters.fields, clusters.field_column, clusters.used[1]
     sizes, log_q, node, best, key, score = bench.sizes, bench.log_q, bench.node, bench.best, bench.key, bench.score
-    position, log_weight, slot, stored, offset = bench.position, bench.log_weight, bench.slot, bench.stored, bench.offset
+    position, log_weight, slot, stored, offset = (
+        bench.position,
+        bench.log_weight,
+        bench.slot,
+        bench.stored,
+        bench.offset,
+    )
     children, log_odds, node_log_q, node_log_d = bench.children, bench.log_odds, bench.node_log_q, bench.node_log_d
     end = live = n
     while live > 1:

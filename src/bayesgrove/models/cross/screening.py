@@ -76,9 +76,7 @@ def new_trees(problem: Problem, nodes: Sequence[Node]) -> Trees:
             needed=needed,
         )
     n_nodes = 2 * n_rows - 1
-    return Trees(
-        np.zeros((n, n_rows - 1, 2), np.int32), np.zeros((n, n_nodes)), np.zeros(n), np.zeros((n, n, n_nodes))
-    )
+    return Trees(np.zeros((n, n_rows - 1, 2), np.int32), np.zeros((n, n_nodes)), np.zeros(n), np.zeros((n, n, n_nodes)))
 
 
 @kernel

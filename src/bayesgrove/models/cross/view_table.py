@@ -116,8 +116,8 @@ def view_table(prior: ColumnsPrior, values: np.ndarray, log_measure: np.ndarray 
     params = np.array(prior.params, np.float64)
     params[yes_no] = np.column_stack([np.ones(yes_no.sum()), prior.params[yes_no, :3]])  # binomial of one trial
     same_as = identical_columns(prior, cells)
-    kind = np.array(kinds, np.int64)
-    return ViewTable(codes, starts, table, part_start, kind, params, cells, constants, singles, same_as)
+    all_kinds = np.array(kinds, np.int64)
+    return ViewTable(codes, starts, table, part_start, all_kinds, params, cells, constants, singles, same_as)
 
 
 def identical_columns(prior: ColumnsPrior, cells: np.ndarray) -> np.ndarray:
