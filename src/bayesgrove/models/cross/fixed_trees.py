@@ -19,6 +19,7 @@ from bayesgrove.models.cross.row_scores import (
     merge_moments,
     set_posterior,
 )
+from bayesgrove.models.cross.row_trees import log_weights
 from bayesgrove.models.cross.view_table import COUNTED, NORMAL, NORMAL_KNOWN
 from bayesgrove.trees import Tree
 
@@ -120,12 +121,6 @@ def score_columns(table, view, children, log_weight, columns, share, out):
             out[k] = root_log_q(children, weights, base, 1.0, own, log_q) - whole
 
 
-def log_weights(problem: Problem) -> np.ndarray:
-    """Log concentration of the rows + lgamma(size), for sizes up to the number of rows."""
-    sizes = range(1, problem.table.n_rows + 1)
-    return np.array([-np.inf] + [problem.log_rows + math.lgamma(size) for size in sizes])
-
-
 def column_scores(
     problem: Problem, views: Sequence[np.ndarray], row_children: Sequence[np.ndarray], columns: np.ndarray
 ) -> np.ndarray:
@@ -133,7 +128,7 @@ def column_scores(
 
     0 where a column is alone in its view.
     """
-    weight, n_threads = log_weights(problem), problem.n_threads
+    weight, n_threads = log_weights(problem.table.n_rows, problem.log_rows), problem.n_threads
     out = np.empty((len(views), columns.size))
     run_jobs(
         [
@@ -156,7 +151,7 @@ def row_tree(problem: Problem, columns: np.ndarray, row_children: np.ndarray) ->
     table, n_rows = problem.table, problem.table.n_rows
     n_nodes = 2 * n_rows - 1
     marginals, weights, log_q, log_d = (np.zeros(n_nodes) for _ in range(4))
-    node_weights(row_children, log_weights(problem), weights)
+    node_weights(row_children, log_weights(problem.table.n_rows, problem.log_rows), weights)
     root_log_q(row_children, weights, marginals, 0.0, marginals, log_d)
     set_on_tree(table, columns, row_children, marginals)
     add_constants(row_children, table.constants[columns].sum(axis=0), marginals)

@@ -13,6 +13,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
 from bayesgrove.core.constants import NOT_FINITE, NULL, OK
 from bayesgrove.core.errors import NumericalError
@@ -76,6 +77,11 @@ def many_holes(n_live: int) -> int:
     return max(LEAST_HOLES, n_live // 8)
 
 
+def log_weights(n: int, log_concentration: float) -> np.ndarray:
+    """Log concentration + lgamma(size) for sizes 0 .. n; the first is never used."""
+    return log_concentration + gammaln(np.maximum(np.arange(n + 1.0), 1.0))
+
+
 def needs(table: ViewTable) -> tuple[np.ndarray, np.ndarray]:
     """Parts of each column, and whether it has fields."""
     return np.diff(table.part_start), (table.kind != COUNTED).astype(np.int64)
@@ -86,7 +92,6 @@ def new_bench(table: ViewTable, n_parts: int, n_fields: int, log_concentration: 
     n = table.n_rows
     n_places = -(-(n + many_holes(n) + 3) // PLACES) * PLACES
     n_nodes = 2 * n - 1
-    weight = np.array([-np.inf] + [log_concentration + math.lgamma(size) for size in range(1, n + 1)])
     return Bench(
         clusters=new_clusters(n_parts, n_fields, n_places),
         sizes=np.ones(n_places, np.int64),
@@ -103,7 +108,7 @@ def new_bench(table: ViewTable, n_parts: int, n_fields: int, log_concentration: 
         log_odds=np.zeros(n_nodes),
         node_log_q=np.zeros(n_nodes),
         node_log_d=np.zeros(n_nodes),
-        log_weight=weight,
+        log_weight=log_weights(n, log_concentration),
     )
 
 

@@ -24,7 +24,8 @@ from bayesgrove.models.cross.evidence import (
     sums_over_views,
     view_gains,
 )
-from bayesgrove.models.cross.fixed_trees import log_weights, node_weights, root_log_q, set_on_tree
+from bayesgrove.models.cross.fixed_trees import node_weights, root_log_q, set_on_tree
+from bayesgrove.models.cross.row_trees import log_weights
 from bayesgrove.models.cross.search_exact import Pairs, run, single_leaves
 
 MEMORY_LIMIT = 1 << 31
@@ -117,17 +118,18 @@ class ScreenedPairs(Pairs):
         self.refine = refine
         self.is_exact = np.zeros(self.key.shape, np.bool_)
         self.trees = new_trees(problem, nodes)
+        self.row_weight = log_weights(problem.table.n_rows, problem.log_rows)
+        self.constants = sums_over_views(problem.table.constants.sum(axis=1), self.views)
         for slot in range(len(nodes)):
             self.plant(slot)
 
     def plant(self, slot: int) -> None:
         """Put the tree of a slot's view in its place and all views on it."""
-        problem, trees, views = self.problem, self.trees, self.views()
-        weight, n_threads = log_weights(problem), problem.n_threads
+        problem, trees, views, n_threads = self.problem, self.trees, self.views, self.problem.n_threads
         trees.children[slot] = self.nodes[self.node_of[slot]].row_children
-        node_weights(trees.children[slot], weight, trees.weights[slot])
+        node_weights(trees.children[slot], self.row_weight, trees.weights[slot])
         trees.log_d[slot] = root_log_d(trees.children[slot], trees.weights[slot])
-        flat, start = np.concatenate(views), np.concatenate([[0], np.cumsum([view.size for view in views])])
+        flat, start = np.concatenate(views), np.concatenate([[0], np.cumsum(self.sizes)])
         run_jobs(
             [
                 delayed(set_tree)(problem.table, trees, slot, flat, start, (first, n_threads))
@@ -148,10 +150,9 @@ class ScreenedPairs(Pairs):
             ],
             n_threads,
         )
-        own = sums_over_views(self.problem.table.constants.sum(axis=1), self.views())
-        self.keep(older, younger, Grown(self.trees.children[winner], log_q + own[older] + own[younger], log_d, 0))
-        sizes = np.array([view.size for view in self.views()])
-        small = sizes[older] + sizes[younger] <= self.refine.small
+        log_q += self.constants[older] + self.constants[younger]
+        self.keep(older, younger, Grown(self.trees.children[winner], log_q, log_d, 0))
+        small = self.sizes[older] + self.sizes[younger] <= self.refine.small
         self.score_exactly(older[small], younger[small])
 
     def score_exactly(self, older: np.ndarray, younger: np.ndarray) -> None:
@@ -159,10 +160,9 @@ class ScreenedPairs(Pairs):
         new = ~self.is_exact[older, younger]
         older, younger = older[new], younger[new]
         if older.size:
-            views = self.views()
             used, places = np.unique([older, younger], return_inverse=True)
             pairs = places.reshape(2, -1).T.copy()
-            grown = grow_unions(self.problem, [views[slot] for slot in used], self.gains[used], pairs)
+            grown = grow_unions(self.problem, [self.views[slot] for slot in used], self.gains[used], pairs)
             rises = log_evidence(self.problem, grown.log_q, grown.log_d) > self.evidence[older, younger]
             better = Grown(grown.children[rises], grown.log_q[rises], grown.log_d[rises], grown.n_trees)
             self.keep(older[rises], younger[rises], better)
@@ -180,6 +180,7 @@ class ScreenedPairs(Pairs):
         """Put the union to slot a, with the better of its greedy and its screened tree."""
         self.score_exactly(np.array([a]), np.array([b]))
         super().merge(a, b)
+        self.constants[a] += self.constants[b]
         self.trees.sums[:, a] += self.trees.sums[:, b]
         self.plant(a)
 

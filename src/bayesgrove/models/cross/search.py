@@ -25,14 +25,13 @@ EXACT_INSIDE_LIMIT = 2e7
 SCREEN_INSIDE_LIMIT = 1 << 28
 EXACT_START_COLUMNS = 60
 START_KINDS = (
-    ("random", 20),
-    ("random", 10),
-    ("random", 20),
     ("random", 10),
     ("random", 20),
     ("random", 5),
+    ("random", 10),
     ("sample", 10),
     ("sample", 20),
+    ("random", 20),
     ("sample", 40),
 )
 """Starts one after another: views at random, or the cut of a randomized tree of such samples."""
@@ -45,7 +44,7 @@ class SearchSettings(NamedTuple):
 
     method: str = "auto"
     polish: bool = True
-    n_starts: int = 6
+    n_starts: int = 4
     refine: Refine = NOT_REFINED
     randomized: RandomizedSettings = RandomizedSettings()
     seed: int = 0

@@ -7,6 +7,7 @@ living pairs are kept; the pair on top by (rounded score, first id, second id) m
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.special import gammaln
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.models.cross.column_trees import Node, union_node, whole_nodes
@@ -21,6 +22,8 @@ from bayesgrove.models.cross.evidence import (
 )
 from bayesgrove.models.cross.row_trees import TIE_SCALE
 
+NO_COLUMNS = np.empty(0, np.int64)
+
 
 class Pairs:
     """Living views by slot, and what is known of every pair of them."""
@@ -31,6 +34,12 @@ class Pairs:
         self.nodes = list(nodes)
         self.node_of = np.arange(n)
         """Id of the node in a slot, NULL where there is none."""
+        self.views = [node.columns for node in nodes]
+        """Columns of the view in a slot."""
+        self.sizes = np.array([view.size for view in self.views])
+        self.log_q = np.array([node.log_q for node in nodes])
+        self.log_weight = problem.log_columns + gammaln(np.arange(1.0, self.sizes.sum() + 1.0))
+        """Of views of 1, 2, ... columns."""
         self.key = np.full((n, n), -np.inf)
         """Rounded score by slots (older, younger)."""
         self.evidence = np.zeros((n, n))
@@ -43,22 +52,16 @@ class Pairs:
         slots = np.flatnonzero(self.node_of != NULL)
         return slots[np.argsort(self.node_of[slots])]
 
-    def views(self) -> list[np.ndarray]:
-        """Columns of the view in every slot."""
-        return [np.empty(0, np.int64) if k == NULL else self.nodes[k].columns for k in self.node_of]
-
     def score(self, older: np.ndarray, younger: np.ndarray) -> None:
         """Grow the row trees of pairs of slots and keep their scores."""
-        grown = grow_unions(self.problem, self.views(), self.gains, np.column_stack([older, younger]))
+        grown = grow_unions(self.problem, self.views, self.gains, np.column_stack([older, younger]))
         self.keep(older, younger, grown)
 
     def keep(self, older: np.ndarray, younger: np.ndarray, grown: Grown) -> None:
         """Keep what was found of pairs of slots."""
         found = log_evidence(self.problem, grown.log_q, grown.log_d)
-        sizes = np.array([0 if k == NULL else self.nodes[k].columns.size for k in self.node_of])
-        log_q = np.array([0.0 if k == NULL else self.nodes[k].log_q for k in self.node_of])
-        weight = self.problem.log_columns + log_gamma(sizes.sum())[sizes[older] + sizes[younger]]
-        self.key[older, younger] = np.rint((weight + found - log_q[older] - log_q[younger]) * TIE_SCALE)
+        log_one = self.log_weight[self.sizes[older] + self.sizes[younger] - 1] + found
+        self.key[older, younger] = np.rint((log_one - self.log_q[older] - self.log_q[younger]) * TIE_SCALE)
         self.evidence[older, younger] = found
         self.children[older, younger] = grown.children
         self.n_trees += grown.n_trees
@@ -75,14 +78,12 @@ class Pairs:
         row_children = self.children[a, b].astype(np.int32)
         self.nodes.append(union_node(self.problem, self.nodes, children, self.evidence[a, b], row_children))
         self.node_of[a], self.node_of[b] = len(self.nodes) - 1, NULL
+        self.views[a], self.views[b] = self.nodes[-1].columns, NO_COLUMNS
+        self.sizes[a], self.sizes[b] = self.views[a].size, 0
+        self.log_q[a] = self.nodes[-1].log_q
         self.gains[a] += self.gains[b]
         for slot in (a, b):
             self.key[slot] = self.key[:, slot] = -np.inf
-
-
-def log_gamma(largest: int) -> np.ndarray:
-    """lgamma of 0 .. largest; the first is never used."""
-    return np.concatenate([[0.0, 0.0], np.cumsum(np.log(np.arange(1.0, largest)))])[: largest + 1]
 
 
 def run(pairs: Pairs) -> None:
