@@ -19,12 +19,9 @@ from bayesgrove.models.cross.row_scores import (
     merge_moments,
     set_posterior,
 )
-from bayesgrove.models.cross.row_trees import log_weights
+from bayesgrove.models.cross.row_trees import FORGOTTEN, log_weights
 from bayesgrove.models.cross.view_table import COUNTED, NORMAL, NORMAL_KNOWN
 from bayesgrove.trees import Tree
-
-FORGOTTEN = -40.0
-"""Log of a weight beside 1 that no double notices."""
 
 
 @kernel
@@ -83,7 +80,7 @@ def root_log_q(children, weights, first, sign, second, log_q):
         if low > high:
             high, low = low, high
         log_q[node] = high
-        if low - high > FORGOTTEN:
+        if high - low < FORGOTTEN:
             log_q[node] += math.log1p(math.exp(low - high))
     return log_q[2 * n - 2]
 

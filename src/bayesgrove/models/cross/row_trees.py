@@ -34,6 +34,8 @@ from bayesgrove.stats.special import log_add
 TIE_SCALE = 2.0**30
 NOBODY = 1e300
 """log q where no cluster is: no partner there can be the best."""
+FORGOTTEN = 40.0
+"""Log odds beyond which the smaller of two terms is lost in the larger."""
 LEAST_HOLES = 12
 LARGEST_STORED = 1024
 """Rows up to which scores are kept; they are then looked up where an owner has lost its partner."""
@@ -266,6 +268,7 @@ def merge_all(table, bench):
 
     One function, its arrays taken out first: handing them on would cost more than what is done with them.
     """
+    stand_alone()
     clusters, numbers, kind, params, n = bench.clusters, table.table, table.kind, table.params, table.values.shape[1]
     codes, code_table, n_parts = clusters.codes, clusters.code_table, clusters.used[0]
     fields, field_column, n_fields = clusters.fields, clusters.field_column, clusters.used[1]
@@ -294,7 +297,9 @@ def merge_all(table, bench):
                 log_one += numbers[code_table[part] + codes[part, c]]
             if n_fields > 0:
                 log_one += merge_fields(kind, params, fields, field_column, n_fields, c, a, b)
-            log_odds[id_c], log_q[c] = log_one - apart, log_add(log_one, apart)
+            log_odds[id_c], log_q[c] = log_one - apart, max(log_one, apart)
+            if abs(log_one - apart) < FORGOTTEN:
+                log_q[c] = log_add(log_one, apart)
             node_log_q[id_c] = offset[c] = log_q[c]
             node_log_d[id_c] = log_add(log_weight[size], node_log_d[id_a] + node_log_d[id_b])
             children[id_c - n, 0], children[id_c - n, 1] = id_a, id_b
