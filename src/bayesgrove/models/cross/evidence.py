@@ -1,0 +1,199 @@
+"""Evidence of many views at once: the greedy row tree of each, over threads, and the number that stands for it.
+
+"bound" scales the root's q to a lower bound on the evidence of the Dirichlet process mixture of the rows; "tree" is the
+evidence given the tree, q / d (Heller and Ghahramani), which is no bound.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from bayesgrove.core.constants import NULL, OK
+from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.core.jit import kernel
+from bayesgrove.models.cross.row_trees import (
+    Bench,
+    grow_rows,
+    n_pairs,
+    needs,
+    new_bench,
+    pair_gains,
+    require_finite,
+)
+from bayesgrove.models.cross.view_table import ViewTable
+
+EVIDENCES = ("bound", "tree")
+GAINS_LIMIT = 1 << 29
+"""Bytes of gains kept; above it they are computed again for each tree."""
+
+
+class Problem(NamedTuple):
+    """A table, the concentrations of both levels and how to compute."""
+
+    table: ViewTable
+    log_rows: float
+    """Log concentration of the rows in each view."""
+    log_columns: float
+    """Log concentration of the columns."""
+    evidence: str = "bound"
+    n_threads: int = 1
+    share: bool = True
+    """Whether gains of pairs of rows are added up over views, and equal views are computed once."""
+
+
+class Grown(NamedTuple):
+    """Row trees of some views."""
+
+    children: np.ndarray
+    """(views, n_rows - 1, 2) merges."""
+    log_q: np.ndarray
+    """(views,) of the roots, constants of cells included."""
+    log_d: np.ndarray
+    n_trees: int
+    """Row trees grown to get them."""
+
+
+def check_problem(problem: Problem) -> None:
+    """Refuse what no search can work with."""
+    if problem.evidence not in EVIDENCES:
+        raise InvalidSettingError(f'evidence is "bound" or "tree", got {problem.evidence!r}. Choose one of these.')
+    if not (math.isfinite(problem.log_rows) and math.isfinite(problem.log_columns)):
+        raise InvalidSettingError(
+            "concentrations of rows and columns must be positive and finite, got logarithms "
+            f"{problem.log_rows} and {problem.log_columns}."
+        )
+    if problem.n_threads < 1:
+        raise InvalidSettingError(f"n_threads must be at least 1, got {problem.n_threads}.")
+
+
+def log_crp_constant(n: int, log_concentration: float) -> float:
+    """The part of a partition's log prior that no partition changes."""
+    concentration = math.exp(log_concentration)
+    return math.lgamma(concentration) - math.lgamma(n + concentration)
+
+
+def log_evidence(problem: Problem, log_q: np.ndarray, log_d: np.ndarray) -> np.ndarray:
+    """Log evidence of views from the roots of their row trees."""
+    if problem.evidence == "tree":
+        return log_q - log_d
+    return log_q + log_crp_constant(problem.table.n_rows, problem.log_rows)
+
+
+def tree_bound(problem: Problem, log_q_root: float, n_columns: int) -> float:
+    """What a tree of columns says about the evidence of the table; a lower bound if that of the views is one."""
+    return log_q_root + log_crp_constant(n_columns, problem.log_columns)
+
+
+def flat_bound(problem: Problem, sizes: np.ndarray, evidence: np.ndarray) -> float:
+    """Log prior of a partition of the columns plus the evidence of its views."""
+    weights = sum(problem.log_columns + math.lgamma(size) for size in sizes)
+    return weights + float(np.sum(evidence)) + log_crp_constant(int(np.sum(sizes)), problem.log_columns)
+
+
+def column_gains(problem: Problem) -> np.ndarray:
+    """Gains of the pairs of rows in each column alone, (columns, pairs); no pairs if they are not to be kept."""
+    n_columns, n = problem.table.n_columns, n_pairs(problem.table.n_rows)
+    if not problem.share or 8 * n_columns * n > GAINS_LIMIT:
+        return np.empty((n_columns, 0))
+    gains = np.empty((n_columns, n))
+    n_parts, n_fields = needs(problem.table)
+    bench = new_bench(problem.table, int(n_parts.max()), int(n_fields.max()), problem.log_rows)
+    for j in range(n_columns):
+        pair_gains(problem.table, bench, np.array([j]), gains[j])
+    return gains
+
+
+def view_gains(gains: np.ndarray, views: Sequence[np.ndarray]) -> np.ndarray:
+    """Gains of the pairs of rows in each view from those of the columns."""
+    return np.array([gains[view].sum(axis=0) for view in views]).reshape(len(views), gains.shape[1])
+
+
+def grow_views(problem: Problem, views: Sequence[np.ndarray], gains: np.ndarray | None = None) -> Grown:
+    """Row trees of views, given the gains of the columns or from the columns alone."""
+    if gains is None:
+        gains = np.empty((problem.table.n_columns, 0))
+    alone = np.column_stack([np.arange(len(views)), np.full(len(views), NULL)])
+    return grow_unions(problem, views, gains, alone)
+
+
+def grow_unions(problem: Problem, views: Sequence[np.ndarray], gains: np.ndarray, pairs: np.ndarray) -> Grown:
+    """Row trees of unions of two views each; a second view of NULL is none.
+
+    `gains` are those of the views if the pairs have two, otherwise those of the columns. Equal unions are grown once if
+    shared.
+    """
+    table = problem.table
+    wanted, source = distinct_pairs(problem, views, pairs)
+    start = np.concatenate([[0], np.cumsum([view.size for view in views])])
+    flat = np.concatenate([*views, np.empty(0, np.int64)])
+    out = (np.empty((len(wanted), table.n_rows - 1, 2), np.int32), np.empty(len(wanted)), np.empty(len(wanted)))
+    n_threads = min(problem.n_threads, len(wanted))
+    benches = [bench_for(problem, views, wanted) for _ in range(n_threads)]
+    jobs = [
+        delayed(grow_share)(table, bench, (flat, start), gains, wanted, (first, n_threads), out)
+        for first, bench in enumerate(benches)
+    ]
+    for status in run_jobs(jobs, n_threads):
+        require_finite(status)
+    constants = sums_over_views(table.constants.sum(axis=1), views)
+    log_q = out[1] + constants[wanted].sum(axis=1)
+    return Grown(out[0][source], log_q[source], out[2][source], len(wanted))
+
+
+def run_jobs(jobs: list[Any], n_threads: int) -> list[Any]:
+    """Results of delayed calls of kernels that let other threads run."""
+    if n_threads <= 1:
+        return [function(*arguments) for function, arguments, _ in jobs]
+    return Parallel(n_jobs=n_threads, backend="threading")(jobs)
+
+
+def sums_over_views(numbers: np.ndarray, views: Sequence[np.ndarray]) -> np.ndarray:
+    """Sum of a number per column over each view, and 0 for the view NULL."""
+    owner = np.repeat(np.arange(len(views)), [view.size for view in views])
+    flat = np.concatenate([*views, np.empty(0, np.int64)])
+    return np.bincount(owner, numbers[flat], minlength=len(views) + 1).astype(numbers.dtype)
+
+
+def bench_for(problem: Problem, views: Sequence[np.ndarray], pairs: np.ndarray) -> Bench:
+    """A bench large enough for any of these unions."""
+    n_parts, n_fields = (sums_over_views(need, views)[pairs].sum(axis=1).max() for need in needs(problem.table))
+    return new_bench(problem.table, int(n_parts), int(n_fields), problem.log_rows)
+
+
+def distinct_pairs(problem: Problem, views: Sequence[np.ndarray], pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The pairs to grow, and for every pair asked for the place among them."""
+    names = problem.table.same_as
+    if not problem.share or (names == np.arange(names.size)).all():
+        return pairs, np.arange(len(pairs))
+    kinds: dict[bytes, int] = {}
+    kind = np.array([kinds.setdefault(np.sort(names[view]).tobytes(), v) for v, view in enumerate(views)] + [NULL])
+    _, first, source = np.unique(np.sort(kind[pairs], axis=1), axis=0, return_index=True, return_inverse=True)
+    return pairs[first], source.reshape(-1)
+
+
+@kernel
+def grow_share(table, bench, views, gains, pairs, share, out):
+    """Grow every so manieth of the unions; views are given by their columns one after another and their starts."""
+    flat, start = views
+    children, log_q, log_d = out
+    columns = np.empty(flat.size, np.int64)
+    for k in range(share[0], pairs.shape[0], share[1]):
+        size = 0
+        for side in range(2):
+            view = pairs[k, side]
+            if view != NULL:
+                for at in range(start[view], start[view + 1]):
+                    columns[size] = flat[at]
+                    size += 1
+        own = columns[:size]
+        status = grow_rows(table, bench, own, gains, own if pairs[k, 1] == NULL else pairs[k])
+        if status != OK:
+            return status
+        root = bench.node_log_q.size - 1
+        log_q[k], log_d[k] = bench.node_log_q[root], bench.node_log_d[root]
+        for t in range(children.shape[1]):
+            children[k, t, 0], children[k, t, 1] = bench.children[t, 0], bench.children[t, 1]
+    return OK

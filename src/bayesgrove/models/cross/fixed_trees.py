@@ -1,0 +1,176 @@
+"""Any set of columns on a given tree of rows: log marginals of its nodes, q of its root, what one more column adds.
+
+For any tree q of the root gives a lower bound, and q(T; v and j) - q(T; v) is exactly the log probability of column j
+given the columns v and the tree: the recursion over products of children of Li and Shafto's eq. 12.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from joblib import delayed
+
+from bayesgrove.core.jit import kernel
+from bayesgrove.models.cross.evidence import Problem, grow_views, run_jobs
+from bayesgrove.models.cross.row_scores import (
+    N_FIELDS,
+    field_log_marginal,
+    load_cell,
+    merge_moments,
+    set_posterior,
+)
+from bayesgrove.models.cross.row_trees import FORGOTTEN, log_weights
+from bayesgrove.models.cross.view_table import COUNTED, NORMAL, NORMAL_KNOWN
+from bayesgrove.trees import Tree
+
+
+@kernel
+def column_on_tree(table, column, children, codes, fields, out):
+    """Write the log marginal of one column in every node of a tree, without the constants of cells."""
+    n, numbers, all_codes = table.singles.shape[1], table.table, table.codes
+    for node in range(2 * n - 1):
+        out[node] = 0.0
+    for part in range(table.part_start[column], table.part_start[column + 1]):
+        first = table.code_table[part]
+        for i in range(n):
+            codes[i] = all_codes[part, i]
+            out[i] += numbers[first + codes[i]]
+        for t in range(n - 1):
+            codes[n + t] = codes[children[t, 0]] + codes[children[t, 1]]
+            out[n + t] += numbers[first + codes[n + t]]
+    kind = table.kind[column]
+    if kind == COUNTED:
+        return
+    for i in range(n):
+        load_cell(kind, table.params, column, fields, 0, table.values[column, i], i)
+        out[i] += field_log_marginal(kind, table.params[column], fields, 0, i)
+    for t in range(n - 1):
+        a, b = children[t, 0], children[t, 1]
+        if kind in (NORMAL, NORMAL_KNOWN):
+            merge_moments(fields, 0, n + t, a, b)
+            set_posterior(kind, table.params, column, fields, 0, n + t)
+        else:
+            fields[0, 0, n + t] = fields[0, 0, a] + fields[0, 0, b]
+            fields[0, 1, n + t] = fields[0, 1, a] + fields[0, 1, b]
+        out[n + t] += field_log_marginal(kind, table.params[column], fields, 0, n + t)
+
+
+@kernel
+def node_weights(children, log_weight, out):
+    """log concentration + lgamma(size) of every node."""
+    n = children.shape[0] + 1
+    sizes = np.ones(2 * n - 1, np.int64)
+    for i in range(n):
+        out[i] = log_weight[1]
+    for t in range(n - 1):
+        sizes[n + t] = sizes[children[t, 0]] + sizes[children[t, 1]]
+        out[n + t] = log_weight[sizes[n + t]]
+
+
+@kernel
+def root_log_q(children, weights, first, sign, second, log_q):
+    """log q of the root where a node's log marginal is first + sign * second; `log_q` is room for all nodes."""
+    n = children.shape[0] + 1
+    for i in range(n):
+        log_q[i] = weights[i] + first[i] + sign * second[i]
+    for t in range(n - 1):
+        node = n + t
+        high = weights[node] + first[node] + sign * second[node]
+        low = log_q[children[t, 0]] + log_q[children[t, 1]]
+        if low > high:
+            high, low = low, high
+        log_q[node] = high
+        if high - low < FORGOTTEN:
+            log_q[node] += math.log1p(math.exp(low - high))
+    return log_q[2 * n - 2]
+
+
+@kernel
+def set_on_tree(table, columns, children, out):
+    """Write the log marginals of a set of columns in every node of a tree."""
+    n_nodes = 2 * table.singles.shape[1] - 1
+    codes, fields, own = np.empty(n_nodes, np.uint32), np.empty((1, N_FIELDS, n_nodes)), np.empty(n_nodes)
+    for node in range(n_nodes):
+        out[node] = 0.0
+    for column in columns:
+        column_on_tree(table, column, children, codes, fields, own)
+        for node in range(n_nodes):
+            out[node] += own[node]
+
+
+@kernel
+def score_columns(table, view, children, log_weight, columns, share, out):
+    """Log probability of each column given a view (without the column itself) and the view's tree."""
+    n_nodes = 2 * table.singles.shape[1] - 1
+    codes, fields = np.empty(n_nodes, np.uint32), np.empty((1, N_FIELDS, n_nodes))
+    own, base, weights, log_q = np.empty(n_nodes), np.empty(n_nodes), np.empty(n_nodes), np.empty(n_nodes)
+    node_weights(children, log_weight, weights)
+    set_on_tree(table, view, children, base)
+    is_member = np.zeros(table.kind.size, np.bool_)
+    for column in view:
+        is_member[column] = True
+    whole = root_log_q(children, weights, base, 0.0, base, log_q)
+    for k in range(share[0], columns.size, share[1]):
+        column_on_tree(table, columns[k], children, codes, fields, own)
+        if is_member[columns[k]]:
+            out[k] = whole - root_log_q(children, weights, base, -1.0, own, log_q)
+        else:
+            out[k] = root_log_q(children, weights, base, 1.0, own, log_q) - whole
+
+
+def column_scores(
+    problem: Problem, views: Sequence[np.ndarray], row_children: Sequence[np.ndarray], columns: np.ndarray
+) -> np.ndarray:
+    """log p(column | the view's other columns, its row tree) for all columns and views, (columns, views).
+
+    0 where a column is alone in its view.
+    """
+    weight, n_threads = log_weights(problem.table.n_rows, problem.log_rows), problem.n_threads
+    out = np.empty((len(views), columns.size))
+    run_jobs(
+        [
+            delayed(score_columns)(problem.table, view, children, weight, columns, (first, n_threads), out[v])
+            for v, (view, children) in enumerate(zip(views, row_children, strict=True))
+            for first in range(n_threads)
+        ],
+        n_threads,
+    )
+    return out.T + problem.table.constants[columns].sum(axis=1)[:, np.newaxis]
+
+
+def tree_log_q(problem: Problem, columns: np.ndarray, row_children: np.ndarray) -> float:
+    """log q of the root of a given row tree for a set of columns."""
+    return float(row_tree(problem, columns, row_children).columns["log_q"][-1])
+
+
+def row_tree(problem: Problem, columns: np.ndarray, row_children: np.ndarray) -> Tree:
+    """A given tree of the rows for a set of columns, with the columns log_merge_odds, log_q and log_d."""
+    table, n_rows = problem.table, problem.table.n_rows
+    n_nodes = 2 * n_rows - 1
+    marginals, weights, log_q, log_d = (np.zeros(n_nodes) for _ in range(4))
+    node_weights(row_children, log_weights(problem.table.n_rows, problem.log_rows), weights)
+    root_log_q(row_children, weights, marginals, 0.0, marginals, log_d)
+    set_on_tree(table, columns, row_children, marginals)
+    add_constants(row_children, table.constants[columns].sum(axis=0), marginals)
+    root_log_q(row_children, weights, marginals, 0.0, marginals, log_q)
+    odds = (weights + marginals)[n_rows:] - log_q[row_children[:, 0]] - log_q[row_children[:, 1]]
+    return Tree.from_merges(row_children, log_merge_odds=odds, columns={"log_q": log_q, "log_d": log_d})
+
+
+@kernel
+def add_constants(children, constants, marginals):
+    """Add to the log marginals of nodes what their rows' cells add."""
+    n = children.shape[0] + 1
+    sums = np.empty(2 * n - 1)
+    for i in range(n):
+        sums[i] = constants[i]
+    for t in range(n - 1):
+        sums[n + t] = sums[children[t, 0]] + sums[children[t, 1]]
+    for node in range(2 * n - 1):
+        marginals[node] += sums[node]
+
+
+def grow_tree(problem: Problem, columns: np.ndarray) -> Tree:
+    """The greedy tree of the rows in a view, with the columns log_merge_odds, log_q and log_d."""
+    view = np.asarray(columns, np.int64)
+    return row_tree(problem, view, grow_views(problem, [view]).children[0])

@@ -1,0 +1,233 @@
+"""The search for views as a whole: which method, polish, the tree over the final views, one result."""
+
+import logging
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.core.rng import generator
+from bayesgrove.models.cross.column_trees import Node, column_tree, grafted, union_node, whole_node
+from bayesgrove.models.cross.evidence import Problem, check_problem, tree_bound
+from bayesgrove.models.cross.fixed_trees import row_tree
+from bayesgrove.models.cross.polish import Evaluator, Partition, polish, polish_many
+from bayesgrove.models.cross.randomized import RandomizedSettings, check_settings, search_randomized
+from bayesgrove.models.cross.screening import NOT_REFINED, Refine, memory_needed, search_screened
+from bayesgrove.models.cross.search_exact import agglomerate, search_exact
+from bayesgrove.trees import Tree
+
+METHODS = ("auto", "exact", "screen", "randomized", "multistart")
+EXACT_LIMIT = 2e10
+"""Cell evaluations up to which "auto" searches exactly."""
+EXACT_INSIDE_LIMIT = 2e7
+"""The same for the tree inside one final view."""
+SCREEN_INSIDE_LIMIT = 1 << 28
+EXACT_START_COLUMNS = 60
+START_KINDS = (
+    ("random", 10),
+    ("random", 20),
+    ("random", 5),
+    ("random", 10),
+    ("sample", 10),
+    ("sample", 20),
+    ("random", 20),
+    ("sample", 40),
+)
+"""Starts one after another: views at random, or the cut of a randomized tree of such samples."""
+START, INSIDE = 1, 2
+"""First steps of the paths of generators."""
+
+
+class SearchSettings(NamedTuple):
+    """What a user may choose."""
+
+    method: str = "auto"
+    polish: bool = True
+    n_starts: int = 4
+    refine: Refine = NOT_REFINED
+    randomized: RandomizedSettings = RandomizedSettings()
+    seed: int = 0
+
+
+DEFAULTS = SearchSettings()
+
+
+@dataclass(frozen=True, eq=False)
+class CrossFit:
+    """Views of a table, the tree of its columns and a tree of the rows in each view.
+
+    Attributes
+    ----------
+    column_tree : Tree
+        Columns log_merge_odds, log_q, log_d and log_evidence (of the rows, given that the node is one view).
+    node_row_children : tuple of int arrays of shape (n_rows - 1, 2)
+        Merges of the row tree of every node of `column_tree`.
+    view_labels : int array of shape (n_columns,)
+    views : tuple of int arrays
+        Columns of each view.
+    row_trees : tuple of Tree
+        The rows in each view, with the columns log_merge_odds, log_q and log_d.
+    view_log_evidence : float array of shape (n_views,)
+    log_evidence_bound : float
+        Of the column tree; a lower bound on the evidence of the cross mixture if `evidence` is "bound".
+    flat_bound : float
+        Of `views` alone.
+    evidence, method : str
+        The evidence used for views, and the search that was used.
+    n_row_trees : int
+        Row trees grown in all.
+    bounds : dict of str to float
+        Flat bound after each step of the search.
+    """
+
+    column_tree: Tree
+    node_row_children: tuple[np.ndarray, ...]
+    view_labels: np.ndarray
+    views: tuple[np.ndarray, ...]
+    row_trees: tuple[Tree, ...]
+    view_log_evidence: np.ndarray
+    log_evidence_bound: float
+    flat_bound: float
+    evidence: str
+    method: str
+    n_row_trees: int
+    bounds: dict[str, float]
+
+
+def exact_work(n_rows: int, n_columns: int) -> float:
+    """Cell evaluations of the exact search, about."""
+    return float((n_columns - 1) ** 2) * n_rows**2 * n_columns / 4.0
+
+
+def chosen_method(problem: Problem, settings: SearchSettings) -> str:
+    """The method asked for, or by size."""
+    if settings.method not in METHODS:
+        raise InvalidSettingError(f"method is one of {', '.join(METHODS)}, got {settings.method!r}.")
+    if settings.n_starts < 1:
+        raise InvalidSettingError(f"n_starts must be at least 1, got {settings.n_starts}.")
+    if settings.method != "auto":
+        return settings.method
+    small = exact_work(problem.table.n_rows, problem.table.n_columns) <= EXACT_LIMIT
+    return "exact" if small else "multistart"
+
+
+def search(problem: Problem, settings: SearchSettings = DEFAULTS) -> CrossFit:
+    """Find views, the tree of the columns and the row trees of the views."""
+    check_problem(problem)
+    check_settings(settings.randomized)
+    method = chosen_method(problem, settings)
+    logging.getLogger("bayesgrove").info("views of %d columns: search %r", problem.table.n_columns, method)
+    evaluator = Evaluator(problem)
+    if method == "multistart":
+        result, reached = polish_many(evaluator, starts(evaluator, settings))
+        bounds = {f"start {k}": bound for k, bound in enumerate(reached)}
+        return finished(evaluator, tree_over(evaluator, result.best, settings), result.best, method, bounds)
+    nodes, n_trees = tree_search(evaluator, method, settings)
+    evaluator.n_trees += n_trees
+    here = evaluator.partition(cut_of(evaluator, nodes))
+    bounds = {"cut": here.flat_bound}
+    if settings.polish:
+        better = polish(evaluator, here.labels).best
+        bounds["polished"] = better.flat_bound
+        if better.flat_bound > here.flat_bound:
+            over = tree_over(evaluator, better, settings)
+            if over[-1].log_q >= nodes[-1].log_q:
+                nodes, here = over, better
+    return finished(evaluator, nodes, here, method, bounds)
+
+
+def tree_search(evaluator: Evaluator, method: str, settings: SearchSettings) -> tuple[list[Node], int]:
+    """The tree of all columns by one of the searches that give one."""
+    problem, gains = evaluator.problem, evaluator.gains
+    if method == "exact":
+        return search_exact(problem, gains=gains)
+    if method == "screen":
+        return search_screened(problem, gains=gains, refine=settings.refine)
+    return search_randomized(problem, gains=gains, settings=settings.randomized, seed=settings.seed)
+
+
+def starts(evaluator: Evaluator, settings: SearchSettings) -> list[np.ndarray]:
+    """Labels to polish from: the exact cut where it is cheap, random views, cuts of randomized trees."""
+    problem, found = evaluator.problem, []
+    n_columns = problem.table.n_columns
+    if n_columns <= EXACT_START_COLUMNS and exact_work(problem.table.n_rows, n_columns) <= EXACT_LIMIT:
+        nodes, n_trees = search_exact(problem, gains=evaluator.gains)
+        evaluator.n_trees += n_trees
+        found.append(cut_of(evaluator, nodes))
+    for k in range(settings.n_starts - len(found)):
+        kind, size = START_KINDS[k % len(START_KINDS)]
+        if kind == "random":
+            found.append(generator(settings.seed, START, k).integers(0, min(size, n_columns), n_columns))
+        else:
+            how = settings.randomized._replace(sample_size=size)
+            nodes, n_trees = search_randomized(
+                problem, gains=evaluator.gains, settings=how, seed=settings.seed, path=(START, k)
+            )
+            evaluator.n_trees += n_trees
+            found.append(cut_of(evaluator, nodes))
+    return found
+
+
+def single_nodes(evaluator: Evaluator) -> list[Node]:
+    """Each column alone."""
+    views = [np.array([j]) for j in range(evaluator.problem.table.n_columns)]
+    known = zip(views, *evaluator.look(views), strict=True)
+    return [whole_node(evaluator.problem, *single) for single in known]
+
+
+def cut_of(evaluator: Evaluator, nodes: list[Node]) -> np.ndarray:
+    """Labels of the columns where the tree's odds are even."""
+    return column_tree(nodes, single_nodes(evaluator)).tree.cut("half")
+
+
+def inside_tree(
+    evaluator: Evaluator, view: np.ndarray, settings: SearchSettings, number: int
+) -> tuple[list[Node], int]:
+    """The tree of the columns of one view by the best search that is cheap at its size."""
+    problem, gains = evaluator.problem, evaluator.gains
+    if exact_work(problem.table.n_rows, view.size) <= EXACT_INSIDE_LIMIT:
+        return search_exact(problem, view, gains)
+    if memory_needed(problem, view.size) <= SCREEN_INSIDE_LIMIT:
+        return search_screened(problem, view, gains)
+    return search_randomized(problem, view, gains, settings.randomized, seed=settings.seed, path=(INSIDE, number))
+
+
+def tree_over(evaluator: Evaluator, found: Partition, settings: SearchSettings) -> list[Node]:
+    """A tree with the views found among its nodes: one tree inside each, the exact one above them."""
+    problem = evaluator.problem
+    inside = []
+    for number, (view, evidence, row_children) in enumerate(
+        zip(found.views, found.evidence, found.row_children, strict=True)
+    ):
+        nodes, n_trees = inside_tree(evaluator, view, settings, number)
+        evaluator.n_trees += n_trees
+        if nodes[-1].evidence < evidence and nodes[-1].children:  # summed in another order
+            nodes[-1] = union_node(problem, nodes, nodes[-1].children, evidence, row_children)
+        inside.append(nodes)
+    above, n_trees = agglomerate(problem, [nodes[-1] for nodes in inside], evaluator.gains)
+    evaluator.n_trees += n_trees
+    return grafted(above, inside)
+
+
+def finished(
+    evaluator: Evaluator, nodes: list[Node], found: Partition, method: str, bounds: dict[str, float]
+) -> CrossFit:
+    """The result of a search."""
+    problem = evaluator.problem
+    whole = column_tree(nodes, single_nodes(evaluator))
+    views = zip(found.views, found.row_children, strict=True)
+    return CrossFit(
+        column_tree=whole.tree,
+        node_row_children=whole.row_children,
+        view_labels=found.labels,
+        views=found.views,
+        row_trees=tuple(row_tree(problem, view, row_children) for view, row_children in views),
+        view_log_evidence=found.evidence,
+        log_evidence_bound=tree_bound(problem, nodes[-1].log_q, found.labels.size),
+        flat_bound=found.flat_bound,
+        evidence=problem.evidence,
+        method=method,
+        n_row_trees=evaluator.n_trees,
+        bounds=bounds,
+    )
