@@ -1,0 +1,134 @@
+"""Collapsed Gibbs sampling of the rows of one view, every exponent times beta."""
+
+import math
+
+import numpy as np
+
+from bayesgrove.core.jit import kernel
+from bayesgrove.likelihoods.columns import column_add, column_remove
+from bayesgrove.models.cross.mcmc_lanes import (
+    LANES,
+    copy_lane,
+    field_places,
+    fill_lane,
+    members_of,
+    score_lanes,
+    score_without,
+)
+from bayesgrove.models.cross.mcmc_state import with_room
+from bayesgrove.stats.sampling import draw_log_categorical
+
+
+@kernel
+def add_row(target, params, members, row, i):
+    """Put row i's cells of a view into a cluster."""
+    for m in range(members.size):
+        j = members[m]
+        column_add(target.family[j], row, target.start[j], target.by_row[i, j], params[j, 0])
+
+
+@kernel
+def remove_row(target, params, members, row, i):
+    """Take row i's cells of a view out of a cluster."""
+    for m in range(members.size):
+        j = members[m]
+        column_remove(target.family[j], row, target.start[j], target.by_row[i, j], params[j, 0])
+
+
+@kernel
+def clear_cluster(start, members, row):
+    """An empty cluster, in the columns of a view only: others stand in the same row."""
+    for m in range(members.size):
+        for s in range(start[members[m]], start[members[m] + 1]):
+            row[s] = 0.0
+
+
+@kernel
+def copy_cluster(start, members, source, target):
+    """Copy the statistics of a view's columns from one row to another."""
+    for m in range(members.size):
+        for s in range(start[members[m]], start[members[m] + 1]):
+            target[s] = source[s]
+
+
+@kernel
+def drop_cluster(start, members, labels, sizes, stats, gone, last):
+    """Forget an empty cluster; the last one takes its number."""
+    if gone == last:
+        return
+    copy_cluster(start, members, stats[last], stats[gone])
+    sizes[gone] = sizes[last]
+    for i in range(labels.size):
+        if labels[i] == last:
+            labels[i] = gone
+
+
+@kernel
+def wider(fields, n_lanes):
+    """The fields with at least so many places."""
+    more = np.zeros((fields.shape[0], (2 * n_lanes + LANES - 1) // LANES * LANES))
+    more[:, : fields.shape[1]] = fields
+    return more
+
+
+@kernel
+def gibbs_rows(rng, target, views, params, tables, alpha, beta, view, rows):
+    """Gibbs steps of these rows in one view; gives `sizes` and `stats`, larger ones where room was short.
+
+    A row is drawn by -1 where no cluster is possible: its number is then given, and otherwise -1.
+    """
+    labels, n_clusters = views.labels[view], views.n_clusters
+    sizes, stats = with_room(views.sizes, views.stats, n_clusters[view] + 2)
+    members = members_of(views.of_column, view, views.widths[view])
+    at, start = field_places(target, members), target.start
+    n_open = n_clusters[view]
+    fields = wider(np.zeros((at[-1], 0)), n_open + 1)
+    for k in range(n_open):
+        fill_lane(target, params, tables, members, at, stats[k], fields, k)
+    clear_cluster(start, members, stats[n_open])
+    fill_lane(target, params, tables, members, at, stats[n_open], fields, n_open)
+    out, scratch, log_n, log_alpha = np.empty(fields.shape[1]), np.empty(stats.shape[1]), target.log_n, math.log(alpha)
+    for i in rows:
+        n_open = n_clusters[view]
+        own = labels[i]
+        is_alone = sizes[view, own] == 1
+        score_lanes(target, params, members, at, fields, stats, i, n_open + 1, out)
+        for k in range(n_open):
+            out[k] = beta * (log_n[sizes[view, k]] + out[k])
+        out[n_open] = beta * (log_alpha + out[n_open])
+        if is_alone:
+            out[own] = out[n_open]  # to stay is to open a new cluster
+            chosen = draw_log_categorical(rng, out[:n_open])
+        else:
+            stay = score_without(target, params, tables, members, stats[own], scratch, i)
+            out[own] = beta * (log_n[sizes[view, own] - 1] + stay)
+            chosen = draw_log_categorical(rng, out[: n_open + 1])
+        if chosen == own:
+            continue
+        if chosen < 0:
+            return sizes, stats, i
+        remove_row(target, params, members, stats[own], i)
+        sizes[view, own] -= 1
+        labels[i] = chosen
+        add_row(target, params, members, stats[chosen], i)
+        if chosen == n_open:
+            sizes[view, chosen] = 0
+            n_clusters[view] = n_open + 1
+            sizes, stats = with_room(sizes, stats, n_open + 3)
+            if n_open + 2 > fields.shape[1]:
+                fields = wider(fields, n_open + 2)
+                out = np.empty(fields.shape[1])
+            copy_lane(fields, n_open, n_open + 1)
+            clear_cluster(start, members, stats[n_open + 1])
+        sizes[view, chosen] += 1
+        fill_lane(target, params, tables, members, at, stats[chosen], fields, chosen)
+        if is_alone:
+            last = n_open - 1
+            drop_cluster(start, members, labels, sizes[view], stats, own, last)
+            copy_lane(fields, last, own)
+            copy_lane(fields, n_open, last)  # the empty cluster moves down
+            clear_cluster(start, members, stats[last])
+            n_clusters[view] = last
+        else:
+            fill_lane(target, params, tables, members, at, stats[own], fields, own)
+    return sizes, stats, -1
