@@ -115,6 +115,12 @@ def with_room(sizes, stats, wanted):
     return more_sizes, more_stats
 
 
+@kernel
+def with_arrays(views, sizes, stats):
+    """The views with these arrays, which may have been replaced by larger ones."""
+    return Views(views.of_column, views.count, views.widths, views.labels, views.n_clusters, sizes, stats)
+
+
 def make_state(
     target: Target,
     view_labels: Sequence[int] | np.ndarray,
