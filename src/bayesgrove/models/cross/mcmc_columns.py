@@ -16,6 +16,7 @@ import numpy as np
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.columns import BERNOULLI, GAUSSIAN, column_add, column_log_marginal
+from bayesgrove.models.cross.mcmc_bits import count_common, masks_of, set_masks
 from bayesgrove.models.cross.mcmc_proposals import propose
 from bayesgrove.models.cross.mcmc_state import COLUMNS, ROWS, fill_column, log_crp_sizes, with_room
 from bayesgrove.models.cross.mcmc_target import rate_marginal
@@ -23,6 +24,9 @@ from bayesgrove.stats.sampling import draw_log_categorical
 
 MOVED, PROPOSED, OPENED = range(3)
 N_TALLIES = 3
+SPARE = 8
+BITS_PER_ROW = 2
+"""Bits count a column where that takes at most so many words per row; many small clusters are counted row by row."""
 
 
 class Options(NamedTuple):
@@ -76,7 +80,26 @@ def discrete_score(family, n_codes, codes, labels, n_clusters, tables, at, count
 
 
 @kernel
-def gaussian_score(cells, labels, n_clusters, centre, p, table, sums):
+def bit_score(family, n_codes, bits, bit_at, masks, view, n_clusters, tables, at):
+    """The same by the bits of the column and of the view's clusters."""
+    total = 0.0
+    for k in range(n_clusters):
+        if family == BERNOULLI:
+            failures = count_common(bits, bit_at, masks, view, k)
+            successes = count_common(bits, bit_at + 1, masks, view, k)
+            total += tables[at, successes] + tables[at + 1, failures] - tables[at + 2, failures + successes]
+        else:
+            n = 0
+            for code in range(n_codes):
+                count = count_common(bits, bit_at + code, masks, view, k)
+                total += tables[at, count]
+                n += count
+            total -= tables[at + 1, n]
+    return total
+
+
+@kernel
+def gaussian_score(cells, labels, n_clusters, centre, params, j, tables, at, sums):
     """lp of a Gaussian column; squares are taken about the column's mean."""
     for k in range(n_clusters):
         sums[0, k] = sums[1, k] = sums[2, k] = 0.0
@@ -92,7 +115,8 @@ def gaussian_score(cells, labels, n_clusters, centre, p, table, sums):
         n = sums[0, k]
         if n > 0.0:
             mean = sums[1, k] / n
-            total += rate_marginal(n, mean + centre, max(0.0, sums[2, k] - n * mean * mean), p, table)
+            spread = max(0.0, sums[2, k] - n * mean * mean)
+            total += rate_marginal(n, mean + centre, spread, params, j, tables, at)
     return total
 
 
@@ -119,13 +143,22 @@ def score_labels(target, params, tables, j, labels, n_clusters, work):
         return discrete_score(family, target.n_codes[j], codes, labels, n_clusters, tables, at, work.counts)
     cells = target.by_column[j]
     if family == GAUSSIAN:
-        return gaussian_score(cells, labels, n_clusters, target.centre[j], params[j], tables[at], work.sums)
+        return gaussian_score(cells, labels, n_clusters, target.centre[j], params, j, tables, at, work.sums)
     width = target.start[j + 1] - target.start[j]
     return other_score(family, cells, labels, n_clusters, width, params[j], work.rows)
 
 
 @kernel
-def drop_view(of_column, count, widths, labels, n_clusters, sizes, gone):
+def with_view(masks, labels, n_clusters, n_views, view):
+    """The masks with those of one more view, larger ones where room was short."""
+    if view >= masks.shape[0] or n_clusters[view] > masks.shape[1]:
+        return masks_of(labels, n_clusters, n_views, SPARE)
+    set_masks(labels[view], n_clusters[view], masks[view])
+    return masks
+
+
+@kernel
+def drop_view(of_column, count, widths, labels, n_clusters, sizes, masks, gone):
     """Forget an empty view; the last one takes its number. Statistics stay where they are."""
     last = count[0] - 1
     count[0] = last
@@ -136,6 +169,8 @@ def drop_view(of_column, count, widths, labels, n_clusters, sizes, gone):
         labels[gone, i] = labels[last, i]
     for k in range(n_clusters[gone]):
         sizes[gone, k] = sizes[last, k]
+        for w in range(masks.shape[2]):
+            masks[gone, k, w] = masks[last, k, w]
     for j in range(of_column.size):
         if of_column[j] == last:
             of_column[j] = gone
@@ -150,6 +185,10 @@ def move_columns(rng, target, views, params, tables, concentrations, beta, optio
     fresh, fresh_sizes = np.empty((n_fresh, n_rows), np.int64), np.empty((n_fresh, n_rows + 1), np.int64)
     fresh_clusters = np.empty(n_fresh, np.int64)
     logs, work = np.empty(of_column.size + n_fresh + 1), make_work(target)
+    masks = masks_of(labels, n_clusters, count[0], SPARE)
+    family, n_codes, table_at, bits, bit_at = (
+        target.family, target.n_codes, target.table_at, target.bits, target.bit_at
+    )  # fmt: skip
     for j in columns:
         own, n_views = of_column[j], count[0]
         is_alone = widths[own] == 1
@@ -160,7 +199,13 @@ def move_columns(rng, target, views, params, tables, concentrations, beta, optio
             n_others = widths[v] - 1 if v == own else widths[v]
             logs[v] = -np.inf
             if n_others > 0:
-                score = score_labels(target, params, tables, j, labels[v], n_clusters[v], work)
+                n_words = n_clusters[v] * n_codes[j] * bits.shape[1]
+                if 0 < n_words <= BITS_PER_ROW * n_rows:
+                    score = bit_score(
+                        family[j], n_codes[j], bits, bit_at[j], masks, v, n_clusters[v], tables, table_at[j]
+                    )
+                else:
+                    score = score_labels(target, params, tables, j, labels[v], n_clusters[v], work)
                 logs[v] = beta * (log_n[n_others] + score)
         n_options = n_views
         for m in range(n_fresh if with_new else 0):
@@ -192,11 +237,12 @@ def move_columns(rng, target, views, params, tables, concentrations, beta, optio
                 labels[goal, i] = fresh[m, i]
             for k in range(fresh_clusters[m]):
                 sizes[goal, k] = fresh_sizes[m, k]
+            masks = with_view(masks, labels, n_clusters, n_views + 1, goal)
             chosen = goal
         of_column[j] = chosen
         widths[chosen] += 1
         widths[own] -= 1
         fill_column(target, params, labels[chosen], n_clusters[chosen], stats, j)
         if is_alone:
-            drop_view(of_column, count, widths, labels, n_clusters, sizes, own)
+            drop_view(of_column, count, widths, labels, n_clusters, sizes, masks, own)
     return sizes, stats, -1

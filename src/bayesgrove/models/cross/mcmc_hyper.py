@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.columns import column_log_marginal
+from bayesgrove.likelihoods.columns import BERNOULLI, column_log_marginal
 from bayesgrove.models.cross.mcmc_coordinates import coordinate_of, log_hyperprior, n_coordinates, set_coordinate
 from bayesgrove.models.cross.mcmc_target import fill_tables
 from bayesgrove.stats.sampling import draw_log_categorical, draw_slice
@@ -18,9 +18,21 @@ WIDTH = 1.0
 @kernel
 def total_log_marginal(family, stats, n_clusters, first, last, p):
     """Log marginal of a column over its clusters; Gamma functions are computed as its numbers change."""
+    if family == BERNOULLI:
+        return total_beta(stats, n_clusters, first, p[0], p[1])
     total = 0.0
     for k in range(n_clusters):
         total += column_log_marginal(family, stats[k], first, last, p)
+    return total
+
+
+@kernel
+def total_beta(stats, n_clusters, first, a, b):
+    """The same of a Bernoulli column: Gamma functions of the prior's own numbers are taken once."""
+    total = n_clusters * (math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b))
+    for k in range(n_clusters):
+        failures, successes = stats[k, first], stats[k, first + 1]
+        total += math.lgamma(a + successes) + math.lgamma(b + failures) - math.lgamma(a + b + failures + successes)
     return total
 
 
@@ -109,10 +121,11 @@ def slice_concentration(
     )
 
 
-def escobar_west(
-    rng: np.random.Generator, alpha: float, shape: float, rate: float, n_blocks: int, n_items: np.ndarray
-) -> float:
+@kernel
+def escobar_west(rng, alpha, shape, rate, n_blocks, n_items):
     """Escobar and West's step with one auxiliary pair per group: partitions of `n_items` with `n_blocks` in all."""
-    log_eta = np.log(rng.beta(alpha + 1.0, n_items))
-    n_fewer = int((rng.random(n_items.size) * (n_items + alpha) < n_items).sum())
-    return float(rng.gamma(shape + n_blocks - n_fewer)) / (rate - float(log_eta.sum()))
+    log_eta, n_fewer = 0.0, 0
+    for v in range(n_items.size):
+        log_eta += math.log(rng.beta(alpha + 1.0, n_items[v]))
+        n_fewer += rng.random() * (n_items[v] + alpha) < n_items[v]
+    return rng.gamma(shape + n_blocks - n_fewer, 1.0) / (rate - log_eta)

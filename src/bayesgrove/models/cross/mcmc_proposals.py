@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.columns import BERNOULLI, column_add, column_log_predictive
+from bayesgrove.likelihoods.columns import column_add, column_log_predictive
 from bayesgrove.models.cross.mcmc_lanes import code_weight
 from bayesgrove.models.cross.mcmc_state import log_crp_sizes
 from bayesgrove.stats.processes import draw_crp
@@ -34,28 +34,14 @@ def draw_weighted(rng, weights, n, total):
 
 
 @kernel
-def discrete_weights(family, n_codes, p, counts, observed, sizes, n_open, code, alpha, weights):
-    """Weights of the clusters and of a new one for a category, 1, 2, ..., or 0 for a missing cell; gives their sum."""
-    weight, all_weights = 1.0, 1.0
-    if code > 0:
-        weight = code_weight(family, p, code - 1)
-        all_weights = p[0] + p[1] if family == BERNOULLI else n_codes * p[0]
-    total = 0.0
-    for k in range(n_open):
-        weights[k] = sizes[k]
-        if code > 0:
-            weights[k] *= (counts[k, code - 1] + weight) / (observed[k] + all_weights)
-        total += weights[k]
-    weights[n_open] = alpha * weight / all_weights
-    return total + weights[n_open]
-
-
-@kernel
 def cell_weights(family, p, rows, sizes, n_open, x, alpha, weights):
-    """The same for a cell of any family, relative to the largest predictive; `rows` has an empty cluster at the end."""
+    """Weights of the clusters and of a new one, relative to the largest predictive; gives their sum.
+
+    `rows` has an empty cluster at the end.
+    """
     top = -np.inf
     for k in range(n_open + 1):
-        weights[k] = column_log_predictive(family, rows[k], 0, rows.shape[1], x, p)
+        weights[k] = 0.0 if math.isnan(x) else column_log_predictive(family, rows[k], 0, rows.shape[1], x, p)
         top = max(top, weights[k])
     total = 0.0
     for k in range(n_open + 1):
@@ -65,22 +51,26 @@ def cell_weights(family, p, rows, sizes, n_open, x, alpha, weights):
 
 
 @kernel
-def sequential(rng, target, params, alpha, j, forced, labels, sizes):
-    """Draw the labels of the rows or, where they are forced, follow them; gives the number of clusters and log Q.
-
-    `labels` and `sizes` are filled; forced labels stay, and sizes are then those of clusters by first appearance.
-    """
-    family, n_codes, p, n = target.family[j], target.n_codes[j], params[j], labels.size
-    cells, codes = target.by_column[j], target.codes_by_column[j]
-    rows = np.zeros((n + 1, target.start[j + 1] - target.start[j]))
-    weights, observed, places = np.empty(n + 1), np.zeros(n + 1), np.full(n + 1, -1)
+def sequential_codes(rng, codes, code_weights, alpha, forced, labels, sizes):
+    """`sequential` of a discrete column; `code_weights` are prior weights of the categories, 1, 2, ..., 0 their sum."""
+    n, n_codes, all_weights = labels.size, code_weights.size - 1, code_weights[0]
+    counts, scales, weights, places = np.zeros((n + 1, n_codes)), np.empty(n + 1), np.empty(n + 1), np.full(n + 1, -1)
+    observed = np.zeros(n + 1)
     n_open, log_q, product = 0, 0.0, 1.0
     for i in range(n):
-        x = cells[i]
-        if n_codes > 0 or math.isnan(x):
-            total = discrete_weights(family, n_codes, p, rows, observed, sizes, n_open, codes[i], alpha, weights)
+        code, total = codes[i], 0.0
+        if code == 0:
+            for k in range(n_open):
+                weights[k] = sizes[k]
+                total += weights[k]
+            weights[n_open] = alpha
         else:
-            total = cell_weights(family, p, rows, sizes, n_open, x, alpha, weights)
+            weight = code_weights[code]
+            for k in range(n_open):
+                weights[k] = scales[k] * (counts[k, code - 1] + weight)
+                total += weights[k]
+            weights[n_open] = alpha * weight / all_weights
+        total += weights[n_open]
         if forced:
             k = places[labels[i]] if places[labels[i]] >= 0 else n_open
             places[labels[i]] = k
@@ -95,9 +85,51 @@ def sequential(rng, target, params, alpha, j, forced, labels, sizes):
             n_open += 1
             sizes[k] = 0
         sizes[k] += 1
-        observed[k] += codes[i] > 0
-        column_add(family, rows[k], 0, x, p[0])
+        if code > 0:
+            observed[k] += 1.0
+            counts[k, code - 1] += 1.0
+        scales[k] = sizes[k] / (observed[k] + all_weights)
     return n_open, log_q + math.log(product)
+
+
+@kernel
+def sequential_cells(rng, family, p, width, cells, alpha, forced, labels, sizes):
+    """`sequential` of a column of any family."""
+    n = labels.size
+    rows, weights, places = np.zeros((n + 1, width)), np.empty(n + 1), np.full(n + 1, -1)
+    n_open, log_q = 0, 0.0
+    for i in range(n):
+        total = cell_weights(family, p, rows, sizes, n_open, cells[i], alpha, weights)
+        if forced:
+            k = places[labels[i]] if places[labels[i]] >= 0 else n_open
+            places[labels[i]] = k
+        else:
+            k = draw_weighted(rng, weights, n_open + 1, total)
+            labels[i] = k
+        log_q += math.log(weights[k] / total)
+        if k == n_open:
+            n_open += 1
+            sizes[k] = 0
+        sizes[k] += 1
+        column_add(family, rows[k], 0, cells[i], p[0])
+    return n_open, log_q
+
+
+@kernel
+def sequential(rng, target, params, alpha, j, forced, labels, sizes):
+    """Draw the labels of the rows or, where they are forced, follow them; gives the number of clusters and log Q.
+
+    `labels` and `sizes` are filled; forced labels stay, and sizes are then those of clusters by first appearance.
+    """
+    family, n_codes = target.family[j], target.n_codes[j]
+    if n_codes == 0:
+        width = target.start[j + 1] - target.start[j]
+        return sequential_cells(rng, family, params[j], width, target.by_column[j], alpha, forced, labels, sizes)
+    code_weights = np.zeros(n_codes + 1)
+    for code in range(n_codes):
+        code_weights[code + 1] = code_weight(family, params, j, code)
+        code_weights[0] += code_weights[code + 1]
+    return sequential_codes(rng, target.codes_by_column[j], code_weights, alpha, forced, labels, sizes)
 
 
 @kernel

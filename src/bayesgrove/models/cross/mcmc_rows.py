@@ -8,31 +8,44 @@ from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.columns import column_add, column_remove
 from bayesgrove.models.cross.mcmc_lanes import (
     LANES,
+    add_gaussian,
+    add_others,
     copy_lane,
-    field_places,
+    discrete_without,
     fill_lane,
-    members_of,
-    score_lanes,
-    score_without,
+    gaussian_without,
+    layout_of,
+    others_without,
+    score_discrete,
 )
 from bayesgrove.models.cross.mcmc_state import with_room
 from bayesgrove.stats.sampling import draw_log_categorical
 
 
 @kernel
-def add_row(target, params, members, row, i):
+def add_row(target, params, layout, row, i):
     """Put row i's cells of a view into a cluster."""
-    for m in range(members.size):
+    members, start, codes, cells = layout.members, target.start, target.codes_by_row, target.by_row
+    for m in range(layout.n_discrete):
         j = members[m]
-        column_add(target.family[j], row, target.start[j], target.by_row[i, j], params[j, 0])
+        if codes[i, j] > 0:
+            row[start[j] + codes[i, j] - 1] += 1.0
+    for m in range(layout.n_discrete, members.size):
+        j = members[m]
+        column_add(target.family[j], row, start[j], cells[i, j], params[j, 0])
 
 
 @kernel
-def remove_row(target, params, members, row, i):
+def remove_row(target, params, layout, row, i):
     """Take row i's cells of a view out of a cluster."""
-    for m in range(members.size):
+    members, start, codes, cells = layout.members, target.start, target.codes_by_row, target.by_row
+    for m in range(layout.n_discrete):
         j = members[m]
-        column_remove(target.family[j], row, target.start[j], target.by_row[i, j], params[j, 0])
+        if codes[i, j] > 0:
+            row[start[j] + codes[i, j] - 1] -= 1.0
+    for m in range(layout.n_discrete, members.size):
+        j = members[m]
+        column_remove(target.family[j], row, start[j], cells[i, j], params[j, 0])
 
 
 @kernel
@@ -79,20 +92,26 @@ def gibbs_rows(rng, target, views, params, tables, alpha, beta, view, rows):
     """
     labels, n_clusters = views.labels[view], views.n_clusters
     sizes, stats = with_room(views.sizes, views.stats, n_clusters[view] + 2)
-    members = members_of(views.of_column, view, views.widths[view])
-    at, start = field_places(target, members), target.start
-    n_open = n_clusters[view]
-    fields = wider(np.zeros((at[-1], 0)), n_open + 1)
+    layout, start = layout_of(target, params, views.of_column, view, views.widths[view]), target.start
+    members, at, weights, totals, n_discrete, n_regular = layout
+    cells, codes, table_at, n_open = target.by_row, target.codes_by_row, target.table_at, n_clusters[view]
+    fields = wider(np.zeros((layout.weights.size, 0)), n_open + 1)
     for k in range(n_open):
-        fill_lane(target, params, tables, members, at, stats[k], fields, k)
+        fill_lane(target, params, tables, layout, stats, k, fields, k)
     clear_cluster(start, members, stats[n_open])
-    fill_lane(target, params, tables, members, at, stats[n_open], fields, n_open)
+    fill_lane(target, params, tables, layout, stats, n_open, fields, n_open)
     out, scratch, log_n, log_alpha = np.empty(fields.shape[1]), np.empty(stats.shape[1]), target.log_n, math.log(alpha)
     for i in rows:
         n_open = n_clusters[view]
         own = labels[i]
         is_alone = sizes[view, own] == 1
-        score_lanes(target, params, members, at, fields, stats, i, n_open + 1, out)
+        n_lanes = (n_open + LANES) // LANES * LANES
+        # Bare arrays: passing the tuples along costs more than what is computed.
+        score_discrete(codes, i, members, at, n_discrete, fields, n_lanes, out)
+        if n_regular > n_discrete:
+            add_gaussian(cells, codes, i, members, at, n_discrete, n_regular, fields, n_lanes, out)
+        if members.size > n_regular:
+            add_others(target, params, members, n_regular, stats, i, n_open + 1, out)
         for k in range(n_open):
             out[k] = beta * (log_n[sizes[view, k]] + out[k])
         out[n_open] = beta * (log_alpha + out[n_open])
@@ -100,17 +119,23 @@ def gibbs_rows(rng, target, views, params, tables, alpha, beta, view, rows):
             out[own] = out[n_open]  # to stay is to open a new cluster
             chosen = draw_log_categorical(rng, out[:n_open])
         else:
-            stay = score_without(target, params, tables, members, stats[own], scratch, i)
+            stay = discrete_without(codes, i, members, at, weights, totals, n_discrete, start, stats, own)
+            if n_regular > n_discrete:
+                stay += gaussian_without(
+                    cells, i, members, n_discrete, n_regular, start, table_at, params, tables, stats, own
+                )
+            if members.size > n_regular:
+                stay += others_without(target, params, members, n_regular, stats, own, scratch, i)
             out[own] = beta * (log_n[sizes[view, own] - 1] + stay)
             chosen = draw_log_categorical(rng, out[: n_open + 1])
         if chosen == own:
             continue
         if chosen < 0:
             return sizes, stats, i
-        remove_row(target, params, members, stats[own], i)
+        remove_row(target, params, layout, stats[own], i)
         sizes[view, own] -= 1
         labels[i] = chosen
-        add_row(target, params, members, stats[chosen], i)
+        add_row(target, params, layout, stats[chosen], i)
         if chosen == n_open:
             sizes[view, chosen] = 0
             n_clusters[view] = n_open + 1
@@ -121,7 +146,7 @@ def gibbs_rows(rng, target, views, params, tables, alpha, beta, view, rows):
             copy_lane(fields, n_open, n_open + 1)
             clear_cluster(start, members, stats[n_open + 1])
         sizes[view, chosen] += 1
-        fill_lane(target, params, tables, members, at, stats[chosen], fields, chosen)
+        fill_lane(target, params, tables, layout, stats, chosen, fields, chosen)
         if is_alone:
             last = n_open - 1
             drop_cluster(start, members, labels, sizes[view], stats, own, last)
@@ -130,5 +155,5 @@ def gibbs_rows(rng, target, views, params, tables, alpha, beta, view, rows):
             clear_cluster(start, members, stats[last])
             n_clusters[view] = last
         else:
-            fill_lane(target, params, tables, members, at, stats[own], fields, own)
+            fill_lane(target, params, tables, layout, stats, own, fields, own)
     return sizes, stats, -1

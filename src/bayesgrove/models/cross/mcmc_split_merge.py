@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.columns import GAUSSIAN, column_log_predictive, column_merge
+from bayesgrove.likelihoods.columns import column_log_predictive, column_merge
 from bayesgrove.likelihoods.moments import added
-from bayesgrove.models.cross.mcmc_lanes import FACTORS, code_weight, members_of
+from bayesgrove.models.cross.mcmc_lanes import FACTORS, layout_of
 from bayesgrove.models.cross.mcmc_rows import add_row, clear_cluster, copy_cluster, drop_cluster
 from bayesgrove.models.cross.mcmc_state import with_room
 from bayesgrove.models.cross.mcmc_target import rate_marginal, table_log_marginal
@@ -44,53 +44,54 @@ class Scratch(NamedTuple):
 @kernel
 def log_marginal_of(target, params, tables, members, row):
     """Log marginal of a view's columns in one cluster."""
-    total = 0.0
+    family, start, table_at, total = target.family, target.start, target.table_at, 0.0
     for m in range(members.size):
         j = members[m]
-        at = target.table_at[j]
-        total += table_log_marginal(target.family[j], row, target.start[j], target.start[j + 1], params[j], tables, at)
+        total += table_log_marginal(family[j], row, start[j], start[j + 1], params, j, tables, table_at[j])
     return total
 
 
 @kernel
-def gaussian_gain(row, first, x, p, table):
+def gaussian_gain(sides, side, first, x, params, j, tables, at):
     """Log predictive of a cell, its Gamma functions looked up."""
-    n, mean, spread = row[first], row[first + 1], row[first + 2]
-    before = rate_marginal(n, mean, spread, p, table)
+    n, mean, spread = sides[side, first], sides[side, first + 1], sides[side, first + 2]
+    before = rate_marginal(n, mean, spread, params, j, tables, at)
     n, mean, spread = added(n, mean, spread, x)
-    return rate_marginal(n, mean, spread, p, table) - before
+    return rate_marginal(n, mean, spread, params, j, tables, at) - before
 
 
 @kernel
-def log_odds_of_sides(target, params, tables, members, sides, i):
+def log_odds_of_sides(target, params, tables, layout, sides, i):
     """log m(x_i | first side) - log m(x_i | second side)."""
-    cells, codes, first_side, second_side = target.by_row[i], target.codes_by_row[i], sides[0], sides[1]
+    members, at, weights, totals, n_discrete, n_regular = layout
+    cells, codes, start, table_at = target.by_row, target.codes_by_row, target.start, target.table_at
     total, above, below, n_factors = 0.0, 1.0, 1.0, 0
-    for m in range(members.size):
+    for m in range(n_discrete):
         j = members[m]
-        family, first, last, p = target.family[j], target.start[j], target.start[j + 1], params[j]
-        if target.n_codes[j] > 0:
-            if codes[j] > 0:
-                place = first + codes[j] - 1
-                weight, ours, theirs = code_weight(family, p, codes[j] - 1), 0.0, 0.0
-                for s in range(first, last):
-                    prior_weight = code_weight(family, p, s - first)
-                    ours += first_side[s] + prior_weight
-                    theirs += second_side[s] + prior_weight
-                above *= (first_side[place] + weight) * theirs
-                below *= (second_side[place] + weight) * ours
-                n_factors += 1
-                if n_factors == FACTORS:
-                    total += math.log(above / below)
-                    above, below, n_factors = 1.0, 1.0, 0
-        elif not math.isnan(cells[j]):
-            if family == GAUSSIAN:
-                table = tables[target.table_at[j]]
-                total += gaussian_gain(first_side, first, cells[j], p, table)
-                total -= gaussian_gain(second_side, first, cells[j], p, table)
-            else:
-                total += column_log_predictive(family, first_side, first, last, cells[j], p)
-                total -= column_log_predictive(family, second_side, first, last, cells[j], p)
+        code, first = codes[i, j], start[j]
+        if code > 0:
+            ours, theirs, weight = totals[m], totals[m], weights[at[m] + code]
+            for s in range(first, start[j + 1]):
+                ours += sides[0, s]
+                theirs += sides[1, s]
+            above *= (sides[0, first + code - 1] + weight) * theirs
+            below *= (sides[1, first + code - 1] + weight) * ours
+            n_factors += 1
+            if n_factors == FACTORS:
+                total += math.log(above / below)
+                above, below, n_factors = 1.0, 1.0, 0
+    for m in range(n_discrete, n_regular):
+        j = members[m]
+        x = cells[i, j]
+        if not math.isnan(x):
+            total += gaussian_gain(sides, 0, start[j], x, params, j, tables, table_at[j])
+            total -= gaussian_gain(sides, 1, start[j], x, params, j, tables, table_at[j])
+    for m in range(n_regular, members.size):
+        j = members[m]
+        x, family, first, last = cells[i, j], target.family[j], start[j], start[j + 1]
+        if not math.isnan(x):
+            total += column_log_predictive(family, sides[0], first, last, x, params[j])
+            total -= column_log_predictive(family, sides[1], first, last, x, params[j])
     return total + math.log(above / below)
 
 
@@ -109,7 +110,7 @@ def gather(rng, labels, one, two, i, j, members):
 
 
 @kernel
-def allocate(rng, target, params, tables, members, beta, labels, forced, n_rows, scratch, least):
+def allocate(rng, target, params, tables, layout, beta, labels, forced, n_rows, scratch, least):
     """Put rows on the two sides one after the other; gives log q, or -inf once it has fallen below `least`.
 
     `forced` is the label of rows whose side is the first one, or -1 where sides are drawn.
@@ -118,7 +119,7 @@ def allocate(rng, target, params, tables, members, beta, labels, forced, n_rows,
     log_q, log_n = 0.0, target.log_n
     for at in range(n_rows):
         i = rows[at]
-        log_odds = log_odds_of_sides(target, params, tables, members, sides, i)
+        log_odds = log_odds_of_sides(target, params, tables, layout, sides, i)
         log_odds = beta * (log_odds + log_n[sizes[0]] - log_n[sizes[1]])
         if forced >= 0:
             side = 0 if labels[i] == forced else 1
@@ -129,7 +130,7 @@ def allocate(rng, target, params, tables, members, beta, labels, forced, n_rows,
             return -np.inf
         taken[at] = side
         sizes[side] += 1
-        add_row(target, params, members, sides[side], i)
+        add_row(target, params, layout, sides[side], i)
     return log_q
 
 
@@ -148,22 +149,22 @@ def log_phi(target, params, tables, members, row, size):
 
 
 @kernel
-def seat_anchors(target, params, members, scratch, i, j):
+def seat_anchors(target, params, layout, scratch, i, j):
     """Each anchor alone on its side."""
     for side in range(2):
-        clear_cluster(target.start, members, scratch.sides[side])
+        clear_cluster(target.start, layout.members, scratch.sides[side])
         scratch.sizes[side] = 1
-    add_row(target, params, members, scratch.sides[0], i)
-    add_row(target, params, members, scratch.sides[1], j)
+    add_row(target, params, layout, scratch.sides[0], i)
+    add_row(target, params, layout, scratch.sides[1], j)
 
 
 @kernel
-def try_split(rng, target, params, tables, law, members, labels, sizes, stats, i, j, n_open, scratch):
+def try_split(rng, target, params, tables, law, layout, labels, sizes, stats, i, j, n_open, scratch):
     """Split the cluster of both anchors; gives the number of clusters."""
-    log_uniform, own = -rng.standard_exponential(), labels[i]
+    members, log_uniform, own = layout.members, -rng.standard_exponential(), labels[i]
     n_rows = gather(rng, labels, own, own, i, j, scratch.rows)
-    seat_anchors(target, params, members, scratch, i, j)
-    log_q = allocate(rng, target, params, tables, members, law.beta, labels, -1, n_rows, scratch, -np.inf)
+    seat_anchors(target, params, layout, scratch, i, j)
+    log_q = allocate(rng, target, params, tables, layout, law.beta, labels, -1, n_rows, scratch, -np.inf)
     log_ratio = law.log_alpha - log_phi(target, params, tables, members, stats[own], sizes[own])
     for side in range(2):
         log_ratio += log_phi(target, params, tables, members, scratch.sides[side], scratch.sizes[side])
@@ -180,9 +181,9 @@ def try_split(rng, target, params, tables, law, members, labels, sizes, stats, i
 
 
 @kernel
-def try_merge(rng, target, params, tables, law, members, labels, sizes, stats, i, j, n_open, scratch):
+def try_merge(rng, target, params, tables, law, layout, labels, sizes, stats, i, j, n_open, scratch):
     """Merge the clusters of the anchors; gives the number of clusters."""
-    log_uniform, one, two = -rng.standard_exponential(), labels[i], labels[j]
+    members, log_uniform, one, two = layout.members, -rng.standard_exponential(), labels[i], labels[j]
     union, size = scratch.sides[2], sizes[one] + sizes[two]
     unite(target, members, stats[one], stats[two], union)
     log_ratio = law.log_alpha - log_phi(target, params, tables, members, union, size)
@@ -192,8 +193,8 @@ def try_merge(rng, target, params, tables, law, members, labels, sizes, stats, i
     if least > 0.0:
         return n_open
     n_rows = gather(rng, labels, one, two, i, j, scratch.rows)
-    seat_anchors(target, params, members, scratch, i, j)
-    log_q = allocate(rng, target, params, tables, members, law.beta, labels, one, n_rows, scratch, least)
+    seat_anchors(target, params, layout, scratch, i, j)
+    log_q = allocate(rng, target, params, tables, layout, law.beta, labels, one, n_rows, scratch, least)
     if log_q < least:
         return n_open
     copy_cluster(target.start, members, union, stats[one])
@@ -209,7 +210,8 @@ def try_merge(rng, target, params, tables, law, members, labels, sizes, stats, i
 def split_merge(rng, target, views, params, tables, alpha, beta, view, times, tallies):
     """Moves in one view; gives `sizes` and `stats`, larger ones where room was short."""
     sizes, stats, labels, n = views.sizes, views.stats, views.labels[view], views.labels.shape[1]
-    members, law = members_of(views.of_column, view, views.widths[view]), Law(math.log(alpha), beta)
+    law = Law(math.log(alpha), beta)
+    layout = layout_of(target, params, views.of_column, view, views.widths[view])
     scratch = Scratch(np.zeros((3, stats.shape[1])), np.zeros(2, np.int64), np.empty(n, np.int64), np.empty(n, np.int64))
     for _ in range(times if n > 1 else 0):
         n_open = views.n_clusters[view]
@@ -220,13 +222,13 @@ def split_merge(rng, target, views, params, tables, alpha, beta, view, times, ta
         j = j if j < i else j + 1
         if labels[i] == labels[j]:
             n_then = try_split(
-                rng, target, params, tables, law, members, labels, own_sizes, stats, i, j, n_open, scratch
+                rng, target, params, tables, law, layout, labels, own_sizes, stats, i, j, n_open, scratch
             )
             tallies[SPLITS] += 1
             tallies[SPLITS_ACCEPTED] += n_then - n_open
         else:
             n_then = try_merge(
-                rng, target, params, tables, law, members, labels, own_sizes, stats, i, j, n_open, scratch
+                rng, target, params, tables, law, layout, labels, own_sizes, stats, i, j, n_open, scratch
             )
             tallies[MERGES] += 1
             tallies[MERGES_ACCEPTED] += n_open - n_then

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.jit import kernel
-from bayesgrove.models.cross.mcmc_lanes import field_places, fill_lane, members_of, score_lanes
+from bayesgrove.models.cross.mcmc_lanes import LANES, add_gaussian, add_others, fill_lane, layout_of, score_discrete
 from bayesgrove.models.cross.mcmc_rows import add_row, clear_cluster, wider
 from bayesgrove.models.cross.mcmc_state import ROWS, with_room
 from bayesgrove.models.cross.mcmc_target import Target, fill_all_tables
@@ -23,21 +23,25 @@ FEW_COLUMNS = 50
 @kernel
 def allocate_rows(rng, target, params, tables, alpha, of_column, view, width, labels):
     """Rows of a view in order, each to a cluster by its weight n_c m(x | c), or to a new one; fills `labels`."""
-    members = members_of(of_column, view, width)
-    at, log_n, log_alpha = field_places(target, members), target.log_n, math.log(alpha)
+    layout, log_n, log_alpha = layout_of(target, params, of_column, view, width), target.log_n, math.log(alpha)
+    members, at, _, _, n_discrete, n_regular = layout
+    cells, codes = target.by_row, target.codes_by_row
     sizes, stats = np.zeros((1, 2), np.int64), np.zeros((2, target.start[-1]))
-    fields = wider(np.zeros((at[-1], 0)), 1)
-    fill_lane(target, params, tables, members, at, stats[0], fields, 0)
+    fields = wider(np.zeros((layout.weights.size, 0)), 1)
+    fill_lane(target, params, tables, layout, stats, 0, fields, 0)
     out, n_open = np.empty(fields.shape[1]), 0
     for i in range(labels.size):
-        score_lanes(target, params, members, at, fields, stats, i, n_open + 1, out)
+        n_lanes = (n_open + LANES) // LANES * LANES
+        score_discrete(codes, i, members, at, n_discrete, fields, n_lanes, out)
+        add_gaussian(cells, codes, i, members, at, n_discrete, n_regular, fields, n_lanes, out)
+        add_others(target, params, members, n_regular, stats, i, n_open + 1, out)
         for k in range(n_open):
             out[k] += log_n[sizes[0, k]]
         out[n_open] += log_alpha
         k = max(0, draw_log_categorical(rng, out[: n_open + 1]))
         labels[i] = k
         sizes[0, k] += 1
-        add_row(target, params, members, stats[k], i)
+        add_row(target, params, layout, stats[k], i)
         if k == n_open:
             n_open += 1
             sizes, stats = with_room(sizes, stats, n_open + 2)
@@ -45,8 +49,8 @@ def allocate_rows(rng, target, params, tables, alpha, of_column, view, width, la
                 fields = wider(fields, n_open + 1)
                 out = np.empty(fields.shape[1])
             clear_cluster(target.start, members, stats[n_open])
-            fill_lane(target, params, tables, members, at, stats[n_open], fields, n_open)
-        fill_lane(target, params, tables, members, at, stats[k], fields, k)
+            fill_lane(target, params, tables, layout, stats, n_open, fields, n_open)
+        fill_lane(target, params, tables, layout, stats, k, fields, k)
 
 
 def rows_of_views(

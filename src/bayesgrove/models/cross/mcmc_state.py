@@ -81,6 +81,12 @@ def fill_column(target, params, labels, n_clusters, stats, j):
     for k in range(n_clusters):
         for s in range(first, last):
             stats[k, s] = 0.0
+    if target.n_codes[j] > 0:
+        codes = target.codes_by_column[j]
+        for i in range(labels.size):
+            if codes[i] > 0:
+                stats[labels[i], first + codes[i] - 1] += 1.0
+        return
     for i in range(labels.size):
         column_add(family, stats[labels[i]], first, cells[i], n_trials)
 
@@ -168,10 +174,10 @@ def log_crp_sizes(log_gamma_n, sizes, n_blocks, n_items, concentration):
 @kernel
 def column_score(target, params, tables, views, j):
     """Log marginal of a column given its view, from the statistics kept."""
-    family, first, last, p, at = target.family[j], target.start[j], target.start[j + 1], params[j], target.table_at[j]
+    family, first, last, at = target.family[j], target.start[j], target.start[j + 1], target.table_at[j]
     stats, total = views.stats, 0.0
     for k in range(views.n_clusters[views.of_column[j]]):
-        total += table_log_marginal(family, stats[k], first, last, p, tables, at)
+        total += table_log_marginal(family, stats[k], first, last, params, j, tables, at)
     return total
 
 

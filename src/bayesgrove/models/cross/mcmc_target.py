@@ -20,6 +20,7 @@ from bayesgrove.likelihoods.columns import (
     column_log_marginal,
 )
 from bayesgrove.likelihoods.gaussian_diagonal import posterior_rate, size_part
+from bayesgrove.models.cross.mcmc_bits import bits_of_codes
 
 N_TABLES = {BERNOULLI: 3, CATEGORICAL: 2, GAUSSIAN: 1}
 
@@ -38,7 +39,9 @@ class Target(NamedTuple):
     by_column, by_row : float arrays of shapes (n_columns, n_rows) and (n_rows, n_columns)
         Encoded cells, NaN where missing.
     codes_by_column, codes_by_row : int32 arrays of the same shapes
-        Category plus 1, and 0 for a missing cell; of discrete columns.
+        Category plus 1 of discrete columns, 1 of others; 0 for a missing cell.
+    bits, bit_at : arrays
+        As `mcmc_bits.bits_of_codes` gives them.
     centre : float array of shape (n_columns,)
         Mean of the observed cells: sums of squares are taken about it.
     log_n, log_gamma_n : float arrays
@@ -53,6 +56,8 @@ class Target(NamedTuple):
     by_row: np.ndarray
     codes_by_column: np.ndarray
     codes_by_row: np.ndarray
+    bits: np.ndarray
+    bit_at: np.ndarray
     centre: np.ndarray
     log_n: np.ndarray
     log_gamma_n: np.ndarray
@@ -63,18 +68,20 @@ def make_target(prior: ColumnsPrior, values: np.ndarray) -> Target:
     values = np.ascontiguousarray(values, float)
     family, start = prior.family.astype(np.int64), prior.start.astype(np.int64)
     discrete = np.isin(family, (BERNOULLI, CATEGORICAL))
-    codes = np.where(np.isnan(values) | ~discrete, 0.0, values + 1.0).astype(np.int32)
+    codes = np.where(np.isnan(values), 0.0, np.where(discrete, values + 1.0, 1.0)).astype(np.int32)
+    n_codes = np.where(discrete, np.diff(start), 0)
     n_tables = [N_TABLES.get(int(code), 0) for code in family]
     n = np.arange(max(values.shape) + 2.0)
     return Target(
         family,
         start,
-        np.where(discrete, np.diff(start), 0),
+        n_codes,
         np.concatenate([[0], np.cumsum(n_tables)]),
         np.ascontiguousarray(values.T),
         values,
         np.ascontiguousarray(codes.T),
         codes,
+        *bits_of_codes(codes.T, n_codes),
         column_moments(values)[0],
         np.log(np.maximum(n, 1.0)),
         gammaln(np.maximum(n, 1.0)),
@@ -114,18 +121,22 @@ def fill_all_tables(target, params, tables):
         fill_tables(target.family[j], target.n_codes[j], target.table_at[j], params[j], tables)
 
 
+# Arrays are indexed, never sliced, in what hot loops call: a slice counts references.
+
+
 @kernel
-def rate_marginal(n, mean, spread, p, table):
-    """Log marginal of n Gaussian cells, its Gamma functions looked up."""
+def rate_marginal(n, mean, spread, params, j, tables, at):
+    """Log marginal of n Gaussian cells of column j, its Gamma functions looked up."""
     count = int(n)
     if count == 0:
         return 0.0
-    return table[count] - (p[2] + 0.5 * n) * math.log(posterior_rate(n, mean, spread, p[0], p[1], p[3]))
+    rate_n = posterior_rate(n, mean, spread, params[j, 0], params[j, 1], params[j, 3])
+    return tables[at, count] - (params[j, 2] + 0.5 * n) * math.log(rate_n)
 
 
 @kernel
-def table_log_marginal(family, row, start, stop, p, tables, at):
-    """`column_log_marginal` with what can be looked up looked up."""
+def table_log_marginal(family, row, start, stop, params, j, tables, at):
+    """`column_log_marginal` of column j with what can be looked up looked up."""
     if family == BERNOULLI:
         failures, successes = int(row[start]), int(row[start + 1])
         return tables[at, successes] + tables[at + 1, failures] - tables[at + 2, failures + successes]
@@ -137,5 +148,5 @@ def table_log_marginal(family, row, start, stop, p, tables, at):
             n += count
         return total - tables[at + 1, n]
     if family == GAUSSIAN:
-        return rate_marginal(row[start], row[start + 1], row[start + 2], p, tables[at])
-    return column_log_marginal(family, row, start, stop, p)
+        return rate_marginal(row[start], row[start + 1], row[start + 2], params, j, tables, at)
+    return column_log_marginal(family, row, start, stop, params[j])
