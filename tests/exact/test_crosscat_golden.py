@@ -178,15 +178,16 @@ def test_the_sequential_proposal(name):
     sampler, given = sampler_of(name), golden()[name]["new_view_proposal"]
     target, alpha, j, n = sampler.target, golden()[name]["alpha_rows"], given["column"], sampler.n_rows
     rng, sizes = generator(7), np.empty(n + 1, np.int64)
+    tables = sampler.start(rng).chains[0].tables
 
     def log_q(labels):
-        return propose(rng, target, sampler.params, alpha, SEQUENTIAL, j, True, np.array(labels), sizes)[1]
+        return propose(rng, target, sampler.params, tables, alpha, SEQUENTIAL, j, True, np.array(labels), sizes)[1]
 
     assert log_q(given["z"]) == pytest.approx(given["log_q_sequential"], abs=1e-8)
     assert sum(math.exp(log_q(labels)) for labels in crosscat.partitions(n)) == pytest.approx(1.0, abs=1e-10)
     model, labels, weights = twin_of(name), np.empty(n, np.int64), np.empty(20_000)
     for m in range(weights.size):
-        n_open, log_chance = propose(rng, target, sampler.params, alpha, SEQUENTIAL, j, False, labels, sizes)
+        n_open, log_chance = propose(rng, target, sampler.params, tables, alpha, SEQUENTIAL, j, False, labels, sizes)
         log_prior = log_crp_sizes(target.log_gamma_n, sizes, n_open, n, alpha)
         log_cells = crosscat.log_column(model, j, crosscat.relabel(labels.tolist()))
         weights[m] = math.exp(log_prior + log_cells - log_chance - given["log_evidence_exact"])

@@ -6,6 +6,7 @@ import numpy as np
 
 from bayesgrove.likelihoods import Columns
 from bayesgrove.likelihoods.bind import bind
+from bayesgrove.models.cross.mcmc_state import check
 from bayesgrove.models.cross.mcmc_target import make_target
 from reference.crosscat import model_of
 from reference.golden import golden_likelihood
@@ -31,3 +32,12 @@ def target_of(model):
     values = np.array([[np.nan if x is None else x for x in column] for column in model.columns]).T
     bound = bind(Columns([golden_likelihood(family) for family in model.families]), values, "fixed")
     return make_target(bound.prior, bound.values), bound
+
+
+def faults(target, chain):
+    """What `mcmc_state.check` finds wrong, or nothing."""
+    try:
+        check(target, chain)
+    except ValueError as error:
+        return str(error)
+    return ""

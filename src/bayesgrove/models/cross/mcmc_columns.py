@@ -214,7 +214,7 @@ def move_columns(rng, target, views, params, tables, concentrations, beta, optio
                 for i in range(n_rows):
                     fresh[m, i] = labels[own, i]
             n_new, log_q = propose(
-                rng, target, params, alpha_rows, options.kind, j, is_own, fresh[m], fresh_sizes[m]
+                rng, target, params, tables, alpha_rows, options.kind, j, is_own, fresh[m], fresh_sizes[m]
             )
             fresh_clusters[m] = n_new
             log_new = log_alpha + score_labels(target, params, tables, j, fresh[m], n_new, work)

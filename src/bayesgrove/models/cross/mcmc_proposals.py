@@ -9,9 +9,19 @@ import math
 import numpy as np
 
 from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.columns import column_add, column_log_predictive
-from bayesgrove.models.cross.mcmc_lanes import code_weight
+from bayesgrove.likelihoods.columns import GAUSSIAN, column_add, column_log_predictive
+from bayesgrove.likelihoods.moments import added
+from bayesgrove.models.cross.mcmc_lanes import (
+    CENTRE,
+    CONSTANT,
+    N_GAUSSIAN_FIELDS,
+    POWER,
+    SCALE,
+    code_weight,
+    fill_gaussian_lane,
+)
 from bayesgrove.models.cross.mcmc_state import log_crp_sizes
+from bayesgrove.stats.fastlog import SAFE_FLAGS, fast_log
 from bayesgrove.stats.processes import draw_crp
 
 SEQUENTIAL, PRIOR = 0, 1
@@ -115,13 +125,67 @@ def sequential_cells(rng, family, p, width, cells, alpha, forced, labels, sizes)
     return n_open, log_q
 
 
+@kernel(fastmath=SAFE_FLAGS)
+def gaussian_weights(fields, x, n_open, sizes, alpha, weights):
+    """Weights of the clusters and of a new one, relative to the largest predictive; gives their sum."""
+    top = -1e300
+    for k in range(n_open + 1):
+        gap = x - fields[CENTRE, k]
+        inner = fast_log(1.0 + fields[SCALE, k] * gap * gap, 0.0)
+        weights[k] = fields[CONSTANT, k] - fields[POWER, k] * inner
+        top = max(top, weights[k])
+    total = 0.0
+    for k in range(n_open + 1):
+        weights[k] = (sizes[k] if k < n_open else alpha) * math.exp(max(weights[k] - top, LOWEST))
+        total += weights[k]
+    return total
+
+
 @kernel
-def sequential(rng, target, params, alpha, j, forced, labels, sizes):
+def sequential_gaussian(rng, target, params, tables, j, alpha, forced, labels, sizes):
+    """`sequential` of a Gaussian column: Student's t of each cluster is kept ready."""
+    cells, observed, n, at = target.by_column[j], target.codes_by_column[j], labels.size, target.table_at[j]
+    fields, moments = np.empty((N_GAUSSIAN_FIELDS, n + 1)), np.zeros((n + 1, 3))
+    weights, places = np.empty(n + 1), np.full(n + 1, -1)
+    n_open, log_q = 0, 0.0
+    fill_gaussian_lane(fields, 0, 0, 0.0, 0.0, 0.0, params, j, tables, at)
+    for i in range(n):
+        x = cells[i]
+        if observed[i] > 0:
+            total = gaussian_weights(fields, x, n_open, sizes, alpha, weights)
+        else:
+            for k in range(n_open):
+                weights[k] = sizes[k]
+            weights[n_open] = alpha
+            total = i + alpha
+        if forced:
+            k = places[labels[i]] if places[labels[i]] >= 0 else n_open
+            places[labels[i]] = k
+        else:
+            k = draw_weighted(rng, weights, n_open + 1, total)
+            labels[i] = k
+        log_q += math.log(weights[k] / total)
+        if k == n_open:
+            n_open += 1
+            sizes[k] = 0
+            if n_open <= n:
+                for f in range(N_GAUSSIAN_FIELDS):
+                    fields[f, n_open] = fields[f, k]
+        sizes[k] += 1
+        moments[k, 0], moments[k, 1], moments[k, 2] = added(moments[k, 0], moments[k, 1], moments[k, 2], x)
+        fill_gaussian_lane(fields, 0, k, moments[k, 0], moments[k, 1], moments[k, 2], params, j, tables, at)
+    return n_open, log_q
+
+
+@kernel
+def sequential(rng, target, params, tables, alpha, j, forced, labels, sizes):
     """Draw the labels of the rows or, where they are forced, follow them; gives the number of clusters and log Q.
 
     `labels` and `sizes` are filled; forced labels stay, and sizes are then those of clusters by first appearance.
     """
     family, n_codes = target.family[j], target.n_codes[j]
+    if family == GAUSSIAN:
+        return sequential_gaussian(rng, target, params, tables, j, alpha, forced, labels, sizes)
     if n_codes == 0:
         width = target.start[j + 1] - target.start[j]
         return sequential_cells(rng, family, params[j], width, target.by_column[j], alpha, forced, labels, sizes)
@@ -145,10 +209,10 @@ def count_labels(labels, sizes):
 
 
 @kernel
-def propose(rng, target, params, alpha, kind, j, forced, labels, sizes):
+def propose(rng, target, params, tables, alpha, kind, j, forced, labels, sizes):
     """Labels of a new view for column j, drawn or forced; gives the number of clusters and log Q."""
     if kind == SEQUENTIAL:
-        return sequential(rng, target, params, alpha, j, forced, labels, sizes)
+        return sequential(rng, target, params, tables, alpha, j, forced, labels, sizes)
     if not forced:
         drawn = draw_crp(rng, labels.size, alpha)
         for i in range(labels.size):
