@@ -93,9 +93,7 @@ def test_split_merge(beta):
         )
         state.views = state.views._replace(sizes=sizes, stats=stats)
 
-    check_move(
-        "three", some_states("three", 7), library, lambda s, c: crosscat.split_merge(model, s, 0, c, beta)
-    )
+    check_move("three", some_states("three", 7), library, lambda s, c: crosscat.split_merge(model, s, 0, c, beta))
 
 
 def test_split_merge_of_four_rows():
@@ -210,7 +208,7 @@ def test_swaps():
 
 @pytest.mark.parametrize("beta", BETAS)
 def test_numbers_from_a_list(beta):
-    target, bound = targets("three")
+    target, _bound = targets("three")
     lists = np.array([[0.25, 0.25, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0], [4.0, 2.0, 0.0, 0.0]])
     cross = ((0, 0, 1), ((0, 1, 0), (0, 0, 0)))
     weights = []

@@ -122,9 +122,7 @@ class CrossModel(NamedTuple):
         start = np.concatenate([[0], np.cumsum(WIDTHS[: self.n_columns])])
         prior = ColumnsPrior(FAMILIES[: self.n_columns], PARAMS[: self.n_columns], start)
         target = make_target(prior, data)
-        return CrossCatSampler(
-            target, PARAMS[: self.n_columns], CONCENTRATIONS, self.hyperpriors(), STARTS["prior"]
-        )
+        return CrossCatSampler(target, PARAMS[: self.n_columns], CONCENTRATIONS, self.hyperpriors(), STARTS["prior"])
 
     def state_from(self, sampler, truth):
         return sampler.unpack(

@@ -87,7 +87,7 @@ def test_a_given_start():
         assert faults(sampler.target, chain) == ""
         assert sampler.labels(chain)[0].tolist() == views.tolist()
     assert sampler.labels(chain)[1].max() == 2
-    with pytest.raises(InvalidSettingError, match="row labels are given for each view, .* got 3 rows for 2 views"):
+    with pytest.raises(InvalidSettingError, match=r"row labels are given for each view, .* got 3 rows for 2 views"):
         mcmc_starts.Given(views, np.zeros((3, 4)))
     with pytest.raises(InvalidSettingError, match=r"a view for each of \d+ columns, got 2 labels"):
         dataclasses.replace(sampler, first=mcmc_starts.Given([0, 1])).start(generator(1))
@@ -156,13 +156,14 @@ def test_scores_of_a_column_under_labels():
 def test_coordinates_go_there_and_back():
     rng = generator(5)
     for family in range(6):
-        for which in range(mcmc_coordinates.n_coordinates(family)):
+        n = mcmc_coordinates.n_coordinates(family)
+        for which in range(n):
             p = rng.gamma(2.0, size=4)
-            values = [mcmc_coordinates.coordinate_of(family, p, k) for k in range(mcmc_coordinates.n_coordinates(family))]
+            values = [mcmc_coordinates.coordinate_of(family, p, k) for k in range(n)]
             values[which] += 0.7
             mcmc_coordinates.set_coordinate(family, p, which, values[which])
-            for k, value in enumerate(values):
-                assert mcmc_coordinates.coordinate_of(family, p, k) == pytest.approx(value, abs=1e-12)
+            found = [mcmc_coordinates.coordinate_of(family, p, k) for k in range(n)]
+            assert found == pytest.approx(values, abs=1e-12)
 
 
 @pytest.mark.parametrize(("family", "which"), [(BERNOULLI, 0), (BERNOULLI, 1), (POISSON, 0), (GAUSSIAN, 3)])

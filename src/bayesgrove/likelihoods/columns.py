@@ -65,7 +65,7 @@ class ColumnsPrior(NamedTuple):
 @kernel
 def column_add(family, row, at, x, n_trials):
     """Put a cell, NaN or not, into the statistics of one column; `n_trials` is read where it is binomial."""
-    if family == GAUSSIAN or family == GAUSSIAN_KNOWN:
+    if family in (GAUSSIAN, GAUSSIAN_KNOWN):
         row[at], row[at + 1], row[at + 2] = moments.added(row[at], row[at + 1], row[at + 2], x)
     elif family == BINOMIAL:
         binomial.add_successes(row, at, x, n_trials)
@@ -78,7 +78,7 @@ def column_add(family, row, at, x, n_trials):
 @kernel
 def column_remove(family, row, at, x, n_trials):
     """Take a cell out of the statistics of one column."""
-    if family == GAUSSIAN or family == GAUSSIAN_KNOWN:
+    if family in (GAUSSIAN, GAUSSIAN_KNOWN):
         row[at], row[at + 1], row[at + 2] = moments.removed(row[at], row[at + 1], row[at + 2], x)
     elif family == BINOMIAL:
         binomial.remove_successes(row, at, x, n_trials)
@@ -91,7 +91,7 @@ def column_remove(family, row, at, x, n_trials):
 @kernel
 def column_merge(family, out, a, b, start, stop):
     """Write the union of one column's statistics in two clusters to `out`, which may be `a` or `b`."""
-    if family == GAUSSIAN or family == GAUSSIAN_KNOWN:
+    if family in (GAUSSIAN, GAUSSIAN_KNOWN):
         moments.merge_cells(out, a, b, start, 1)
     else:
         counts.merge_sums(out, a, b, start, stop)

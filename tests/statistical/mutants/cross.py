@@ -17,7 +17,13 @@ MUTANTS = (
         "beta * log_new - log_q",
         SOURCES + "test_columns[sequential-2-1.0]",
     ),
-    Mutant("new view not tempered", COLUMNS, NEW_VIEW, "log_new - log_q - math.log(n_fresh)", SOURCES + "test_columns[prior-1-0.8]"),
+    Mutant(
+        "new view not tempered",
+        COLUMNS,
+        NEW_VIEW,
+        "log_new - log_q - math.log(n_fresh)",
+        SOURCES + "test_columns[prior-1-0.8]",
+    ),
     Mutant("lgamma(n) forgotten", STATE, "total += log_gamma_n[sizes[k]]", "pass", SEQUENTIAL),
     Mutant(
         "missing cell counted",

@@ -1,4 +1,4 @@
-"""Counts of categories by cluster as bits: each word holds 64 rows, so that a count is a few `and`s and population counts.
+"""Counts of categories by cluster as bits: a word holds 64 rows, and a count is a few `and`s and population counts.
 
 A discrete column has one row of bits per category, a cluster has one row of bits; missing cells are in none.
 """

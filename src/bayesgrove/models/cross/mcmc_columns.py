@@ -177,10 +177,20 @@ def drop_view(of_column, count, widths, labels, n_clusters, sizes, masks, gone):
 
 
 @kernel
+def weigh_new_view(rng, target, params, tables, concentrations, beta, options, j, is_own, labels, sizes, work):
+    """Propose row labels of a new view, or take those there are; gives the number of clusters and the log weight."""
+    alpha_rows, log_alpha = concentrations[ROWS], math.log(concentrations[COLUMNS])
+    n_fresh = options.n_proposals
+    n_new, log_q = propose(rng, target, params, tables, alpha_rows, options.kind, j, is_own, labels, sizes)
+    log_new = log_alpha + score_labels(target, params, tables, j, labels, n_new, work)
+    log_new += log_crp_sizes(target.log_gamma_n, sizes, n_new, labels.size, alpha_rows)
+    return n_new, beta * log_new - log_q - math.log(n_fresh)
+
+
+@kernel
 def move_columns(rng, target, views, params, tables, concentrations, beta, options, columns, tallies):
     """Column moves; gives `sizes` and `stats`, larger ones where room was short, and the column that failed or -1."""
     of_column, count, widths, labels, n_clusters, sizes, stats = views
-    alpha_rows, log_alpha = concentrations[ROWS], math.log(concentrations[COLUMNS])
     n_rows, n_fresh, log_n = labels.shape[1], options.n_proposals, target.log_n
     fresh, fresh_sizes = np.empty((n_fresh, n_rows), np.int64), np.empty((n_fresh, n_rows + 1), np.int64)
     fresh_clusters = np.empty(n_fresh, np.int64)
@@ -211,15 +221,10 @@ def move_columns(rng, target, views, params, tables, concentrations, beta, optio
         for m in range(n_fresh if with_new else 0):
             is_own = is_alone and m == 0
             if is_own:
-                for i in range(n_rows):
-                    fresh[m, i] = labels[own, i]
-            n_new, log_q = propose(
-                rng, target, params, tables, alpha_rows, options.kind, j, is_own, fresh[m], fresh_sizes[m]
+                fresh[m] = labels[own]
+            fresh_clusters[m], logs[n_options] = weigh_new_view(
+                rng, target, params, tables, concentrations, beta, options, j, is_own, fresh[m], fresh_sizes[m], work
             )
-            fresh_clusters[m] = n_new
-            log_new = log_alpha + score_labels(target, params, tables, j, fresh[m], n_new, work)
-            log_new += log_crp_sizes(target.log_gamma_n, fresh_sizes[m], n_new, n_rows, alpha_rows)
-            logs[n_options] = beta * log_new - log_q - math.log(n_fresh)
             n_options += 1
             tallies[PROPOSED] += 1 - is_own
         chosen = draw_log_categorical(rng, logs[:n_options])
@@ -233,10 +238,8 @@ def move_columns(rng, target, views, params, tables, concentrations, beta, optio
             tallies[OPENED] += 1
             sizes, stats = with_room(sizes, stats, fresh_clusters[m] + 1)
             count[0], widths[goal], n_clusters[goal] = n_views + 1, 0, fresh_clusters[m]
-            for i in range(n_rows):
-                labels[goal, i] = fresh[m, i]
-            for k in range(fresh_clusters[m]):
-                sizes[goal, k] = fresh_sizes[m, k]
+            labels[goal] = fresh[m]
+            sizes[goal, : fresh_clusters[m]] = fresh_sizes[m, : fresh_clusters[m]]
             masks = with_view(masks, labels, n_clusters, n_views + 1, goal)
             chosen = goal
         of_column[j] = chosen

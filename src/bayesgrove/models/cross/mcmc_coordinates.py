@@ -72,7 +72,7 @@ def n_coordinates(family):
         return 4
     if family == CATEGORICAL:
         return 1
-    return 2 if family == BERNOULLI or family == BINOMIAL or family == POISSON else 0
+    return 2 if family in (BERNOULLI, BINOMIAL, POISSON) else 0
 
 
 @kernel
@@ -112,7 +112,7 @@ def set_coordinate(family, p, which, value):
 @kernel
 def log_hyperprior(family, which, value, centre, spread):
     """Log density of one coordinate, of the mean where it is a logit, and the log Jacobian from there to it."""
-    if which == 0 and (family == BERNOULLI or family == BINOMIAL):
+    if which == 0 and (family in (BERNOULLI, BINOMIAL)):
         return 0.0, -softplus(value) - softplus(-value)
     gap = (value - centre) / spread
     return -0.5 * gap * gap - math.log(spread) - 0.5 * LOG_2PI, 0.0

@@ -2,8 +2,8 @@
 
 What a cell's log predictive needs is kept per column in *fields*, clusters side by side, so that a row is scored by
 adding up contiguous lanes. A discrete column has a field of zeros, for missing cells, and one per category, its log
-probability. A Gaussian column has four: constant, centre, scale and power of Student's t. Columns of other families
-have none and are scored one by one.
+probability. A Gaussian column has six: constant, centre, scale and power of Student's t, and the constant and scale of
+that without one of the cluster's own cells. Columns of other families have none and are scored one by one.
 """
 
 import math
@@ -18,8 +18,10 @@ from bayesgrove.likelihoods.moments import removed
 from bayesgrove.models.cross.mcmc_target import rate_marginal
 from bayesgrove.stats.fastlog import SAFE_FLAGS, fast_log, stand_alone
 
-CONSTANT, CENTRE, SCALE, POWER = range(4)
-N_GAUSSIAN_FIELDS = 4
+CONSTANT, CENTRE, SCALE, POWER, CONSTANT_WITHOUT, SCALE_WITHOUT = range(6)
+N_GAUSSIAN_FIELDS = 6
+SAFE_REST = 1e-3
+"""Where less of the rate than this is left without a cell, it is computed from the statistics: no digits are lost."""
 LANES = 8
 """Places for clusters come in multiples of this: loops over them need no rest."""
 FACTORS = 16
@@ -92,12 +94,19 @@ def layout_of(target, params, of_column, view, width):
 
 @kernel
 def fill_gaussian_lane(fields, at, lane, n, mean, spread, params, j, tables, table_at):
-    """Student's t of one cluster: log p(x) = constant - power log(1 + scale (x - centre)^2)."""
+    """Student's t of one cluster: log p(x) = constant - power log(1 + scale (x - centre)^2).
+
+    With a cell x taken out, the rate is that with it times 1 - scale_without (x - centre)^2, so that
+    log p(x) = constant_without + (power - 1) log(1 - scale_without (x - centre)^2).
+    """
     strength_n = params[j, 1] + n
     rate_n = posterior_rate(n, mean, spread, params[j, 0], params[j, 1], params[j, 3])
-    count = int(n)
+    count, half_log = int(n), 0.5 * math.log(rate_n)
     # log p(centre) is the difference of two log marginals whose rates are equal.
-    fields[at + CONSTANT, lane] = tables[table_at, count + 1] - tables[table_at, count] - 0.5 * math.log(rate_n)
+    fields[at + CONSTANT, lane] = tables[table_at, count + 1] - tables[table_at, count] - half_log
+    if count > 0:
+        fields[at + CONSTANT_WITHOUT, lane] = tables[table_at, count] - tables[table_at, count - 1] - half_log
+        fields[at + SCALE_WITHOUT, lane] = strength_n / (2.0 * rate_n * (strength_n - 1.0))
     fields[at + CENTRE, lane] = (params[j, 1] * params[j, 0] + n * mean) / strength_n
     fields[at + SCALE, lane] = strength_n / (2.0 * rate_n * (strength_n + 1.0))
     fields[at + POWER, lane] = params[j, 2] + 0.5 * n + 0.5
@@ -197,17 +206,22 @@ def discrete_without(codes, i, members, at, weights, totals, n_discrete, start, 
 
 
 @kernel
-def gaussian_without(cells, i, members, first, last, start, table_at, params, tables, stats, own):
+def gaussian_without(cells, codes, i, members, at, first, last, start, table_at, params, tables, fields, stats, own):
     """The same of the cells in Gaussian columns first .. last - 1."""
     total = 0.0
     for m in range(first, last):
-        j = members[m]
-        x, s = cells[i, j], start[j]
-        if not math.isnan(x):
-            n, mean, spread = stats[own, s], stats[own, s + 1], stats[own, s + 2]
-            total += rate_marginal(n, mean, spread, params, j, tables, table_at[j])
-            n, mean, spread = removed(n, mean, spread, x)
-            total -= rate_marginal(n, mean, spread, params, j, tables, table_at[j])
+        j, f = members[m], at[m]
+        if codes[i, j] > 0:
+            gap = cells[i, j] - fields[f + CENTRE, own]
+            rest = 1.0 - fields[f + SCALE_WITHOUT, own] * gap * gap
+            if rest > SAFE_REST:
+                total += fields[f + CONSTANT_WITHOUT, own] + (fields[f + POWER, own] - 1.0) * fast_log(rest, 0.0)
+            else:
+                s = start[j]
+                n, mean, spread = stats[own, s], stats[own, s + 1], stats[own, s + 2]
+                total += rate_marginal(n, mean, spread, params, j, tables, table_at[j])
+                n, mean, spread = removed(n, mean, spread, cells[i, j])
+                total -= rate_marginal(n, mean, spread, params, j, tables, table_at[j])
     return total
 
 

@@ -85,21 +85,45 @@ def wider(fields, n_lanes):
 
 
 @kernel
+def lanes_of(target, params, tables, layout, stats, n_places):
+    """Fields of the first clusters, with room for some more."""
+    fields = wider(np.zeros((layout.weights.size, 0)), n_places)
+    for k in range(n_places):
+        fill_lane(target, params, tables, layout, stats, k, fields, k)
+    return fields
+
+
+@kernel
+def with_empty_lane(fields, n_open):
+    """The fields once the empty cluster, at place n_open, is about to be filled: the next place has its own."""
+    if n_open + 2 > fields.shape[1]:
+        fields = wider(fields, n_open + 2)
+    copy_lane(fields, n_open, n_open + 1)
+    return fields
+
+
+@kernel
+def drop_lane(start, members, labels, sizes, stats, fields, gone, last):
+    """Forget an empty cluster, its lane too; the always empty one moves down to the last place."""
+    drop_cluster(start, members, labels, sizes, stats, gone, last)
+    copy_lane(fields, last, gone)
+    copy_lane(fields, last + 1, last)
+    clear_cluster(start, members, stats[last])
+
+
+@kernel
 def gibbs_rows(rng, target, views, params, tables, alpha, beta, view, rows):
     """Gibbs steps of these rows in one view; gives `sizes` and `stats`, larger ones where room was short.
 
-    A row is drawn by -1 where no cluster is possible: its number is then given, and otherwise -1.
+    Also gives the row for which no cluster is possible, or -1.
     """
     labels, n_clusters = views.labels[view], views.n_clusters
     sizes, stats = with_room(views.sizes, views.stats, n_clusters[view] + 2)
     layout, start = layout_of(target, params, views.of_column, view, views.widths[view]), target.start
     members, at, weights, totals, n_discrete, n_regular = layout
     cells, codes, table_at, n_open = target.by_row, target.codes_by_row, target.table_at, n_clusters[view]
-    fields = wider(np.zeros((layout.weights.size, 0)), n_open + 1)
-    for k in range(n_open):
-        fill_lane(target, params, tables, layout, stats, k, fields, k)
     clear_cluster(start, members, stats[n_open])
-    fill_lane(target, params, tables, layout, stats, n_open, fields, n_open)
+    fields = lanes_of(target, params, tables, layout, stats, n_open + 1)
     out, scratch, log_n, log_alpha = np.empty(fields.shape[1]), np.empty(stats.shape[1]), target.log_n, math.log(alpha)
     for i in rows:
         n_open = n_clusters[view]
@@ -122,8 +146,9 @@ def gibbs_rows(rng, target, views, params, tables, alpha, beta, view, rows):
             stay = discrete_without(codes, i, members, at, weights, totals, n_discrete, start, stats, own)
             if n_regular > n_discrete:
                 stay += gaussian_without(
-                    cells, i, members, n_discrete, n_regular, start, table_at, params, tables, stats, own
-                )
+                    cells, codes, i, members, at, n_discrete, n_regular, start, table_at, params, tables, fields,
+                    stats, own,
+                )  # fmt: skip
             if members.size > n_regular:
                 stay += others_without(target, params, members, n_regular, stats, own, scratch, i)
             out[own] = beta * (log_n[sizes[view, own] - 1] + stay)
@@ -140,20 +165,14 @@ def gibbs_rows(rng, target, views, params, tables, alpha, beta, view, rows):
             sizes[view, chosen] = 0
             n_clusters[view] = n_open + 1
             sizes, stats = with_room(sizes, stats, n_open + 3)
-            if n_open + 2 > fields.shape[1]:
-                fields = wider(fields, n_open + 2)
-                out = np.empty(fields.shape[1])
-            copy_lane(fields, n_open, n_open + 1)
+            fields = with_empty_lane(fields, n_open)
+            out = out if out.size == fields.shape[1] else np.empty(fields.shape[1])
             clear_cluster(start, members, stats[n_open + 1])
         sizes[view, chosen] += 1
         fill_lane(target, params, tables, layout, stats, chosen, fields, chosen)
         if is_alone:
-            last = n_open - 1
-            drop_cluster(start, members, labels, sizes[view], stats, own, last)
-            copy_lane(fields, last, own)
-            copy_lane(fields, n_open, last)  # the empty cluster moves down
-            clear_cluster(start, members, stats[last])
-            n_clusters[view] = last
+            drop_lane(start, members, labels, sizes[view], stats, fields, own, n_open - 1)
+            n_clusters[view] = n_open - 1
         else:
             fill_lane(target, params, tables, layout, stats, own, fields, own)
     return sizes, stats, -1

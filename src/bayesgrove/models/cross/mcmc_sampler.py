@@ -38,7 +38,7 @@ class Coupled:
 def sweep_rows(rng, target, views, params, tables, alpha, beta, share):
     """Gibbs scans of all rows in each view, or in a random share of the views; gives the row that failed or -1."""
     rows, failed = np.arange(views.labels.shape[1]), -1
-    for view in range(views.count[0]):
+    for view in range(views.n_views[0]):
         if share >= 1.0 or rng.random() < share:
             sizes, stats, failed = gibbs_rows(rng, target, views, params, tables, alpha, beta, view, rows)
             views = with_arrays(views, sizes, stats)
@@ -50,7 +50,7 @@ def sweep_rows(rng, target, views, params, tables, alpha, beta, share):
 @kernel
 def sweep_split_merge(rng, target, views, params, tables, alpha, beta, times, tallies):
     """Split-merge moves in each view."""
-    for view in range(views.count[0]):
+    for view in range(views.n_views[0]):
         sizes, stats = split_merge(rng, target, views, params, tables, alpha, beta, view, times, tallies)
         views = with_arrays(views, sizes, stats)
     return views.sizes, views.stats

@@ -212,7 +212,9 @@ def split_merge(rng, target, views, params, tables, alpha, beta, view, times, ta
     sizes, stats, labels, n = views.sizes, views.stats, views.labels[view], views.labels.shape[1]
     law = Law(math.log(alpha), beta)
     layout = layout_of(target, params, views.of_column, view, views.widths[view])
-    scratch = Scratch(np.zeros((3, stats.shape[1])), np.zeros(2, np.int64), np.empty(n, np.int64), np.empty(n, np.int64))
+    scratch = Scratch(
+        np.zeros((3, stats.shape[1])), np.zeros(2, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    )
     for _ in range(times if n > 1 else 0):
         n_open = views.n_clusters[view]
         sizes, stats = with_room(sizes, stats, n_open + 2)

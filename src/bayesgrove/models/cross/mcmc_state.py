@@ -30,7 +30,7 @@ class Views(NamedTuple):
     ----------
     of_column : int64 array of shape (n_columns,)
         View of each column, 0 .. n_views - 1.
-    count : int64 array of shape (1,)
+    n_views : int64 array of shape (1,)
         Number of views.
     widths : int64 array of shape (n_columns + 1,)
         Columns in each view.
@@ -45,7 +45,7 @@ class Views(NamedTuple):
     """
 
     of_column: np.ndarray
-    count: np.ndarray
+    n_views: np.ndarray
     widths: np.ndarray
     labels: np.ndarray
     n_clusters: np.ndarray
@@ -65,7 +65,7 @@ class State:
     @property
     def n_views(self) -> int:
         """Number of views."""
-        return int(self.views.count[0])
+        return int(self.views.n_views[0])
 
     def row_labels(self) -> np.ndarray:
         """Labels of the rows in each view, (n_views, n_rows); a view of the state."""
@@ -124,7 +124,7 @@ def with_room(sizes, stats, wanted):
 @kernel
 def with_arrays(views, sizes, stats):
     """The views with these arrays, which may have been replaced by larger ones."""
-    return Views(views.of_column, views.count, views.widths, views.labels, views.n_clusters, sizes, stats)
+    return Views(views.of_column, views.n_views, views.widths, views.labels, views.n_clusters, sizes, stats)
 
 
 def make_state(
@@ -185,11 +185,9 @@ def column_score(target, params, tables, views, j):
 def log_joint_of(target, hyperpriors, views, params, tables, concentrations):
     """Section 9.1: partitions, cells and hyperpriors of all that is learned."""
     n_columns, n_rows = target.by_column.shape
-    total = log_crp_sizes(target.log_gamma_n, views.widths, views.count[0], n_columns, concentrations[COLUMNS])
-    for v in range(views.count[0]):
-        total += log_crp_sizes(
-            target.log_gamma_n, views.sizes[v], views.n_clusters[v], n_rows, concentrations[ROWS]
-        )
+    total = log_crp_sizes(target.log_gamma_n, views.widths, views.n_views[0], n_columns, concentrations[COLUMNS])
+    for v in range(views.n_views[0]):
+        total += log_crp_sizes(target.log_gamma_n, views.sizes[v], views.n_clusters[v], n_rows, concentrations[ROWS])
     for j in range(n_columns):
         total += column_score(target, params, tables, views, j)
         if hyperpriors.learned[j]:
