@@ -1,7 +1,7 @@
 """Exact kernel test of CrossCat's own moves: transition matrices of the sources run as plain Python.
 
 `reference.enumerate_rng` follows every outcome of a move; its law must be that of the reference twin to 1e-12. The test
-of planted errors runs this file; `statistical/test_crosscat_laws.py` compares the compiled moves.
+of planted errors runs this file; `test_crosscat_golden.py` compares the compiled moves.
 """
 
 import math

@@ -39,7 +39,7 @@ def test_sweeps_leave_the_joint_law_of_everything_as_it_is():
 @pytest.mark.parametrize("name", ALONE)
 def test_every_move_alone(name):
     """The data are drawn anew each time, so that one move is enough to see its error."""
-    check(geweke_test(CrossModel(), (ALONE[name],), n_forward=20_000, n_chain=40_000, seed=2), 20)
+    check(geweke_test(CrossModel(), (ALONE[name],), n_forward=10_000, n_chain=16_000, seed=2), 20)
 
 
 @pytest.mark.slow
@@ -54,4 +54,4 @@ def test_every_move_alone(name):
     ids=["all families", "slices", "tied", "fixed numbers"],
 )
 def test_sweeps_of_all_families(model, steps):
-    check(geweke_test(model, steps, n_forward=20_000, n_chain=40_000, seed=3), 13)
+    check(geweke_test(model, steps, n_forward=10_000, n_chain=16_000, seed=3), 13)
