@@ -63,6 +63,41 @@ class ColumnsPrior(NamedTuple):
 
 
 @kernel
+def column_add(family, row, at, x, n_trials):
+    """Put a cell, NaN or not, into the statistics of one column; `n_trials` is read where it is binomial."""
+    if family in (GAUSSIAN, GAUSSIAN_KNOWN):
+        row[at], row[at + 1], row[at + 2] = moments.added(row[at], row[at + 1], row[at + 2], x)
+    elif family == BINOMIAL:
+        binomial.add_successes(row, at, x, n_trials)
+    elif family == POISSON:
+        poisson.add_count(row, at, x)
+    else:
+        counts.add_code(row, at, x)
+
+
+@kernel
+def column_remove(family, row, at, x, n_trials):
+    """Take a cell out of the statistics of one column."""
+    if family in (GAUSSIAN, GAUSSIAN_KNOWN):
+        row[at], row[at + 1], row[at + 2] = moments.removed(row[at], row[at + 1], row[at + 2], x)
+    elif family == BINOMIAL:
+        binomial.remove_successes(row, at, x, n_trials)
+    elif family == POISSON:
+        poisson.remove_count(row, at, x)
+    else:
+        counts.remove_code(row, at, x)
+
+
+@kernel
+def column_merge(family, out, a, b, start, stop):
+    """Write the union of one column's statistics in two clusters to `out`, which may be `a` or `b`."""
+    if family in (GAUSSIAN, GAUSSIAN_KNOWN):
+        moments.merge_cells(out, a, b, start, 1)
+    else:
+        counts.merge_sums(out, a, b, start, stop)
+
+
+@kernel
 def column_log_marginal(family, row, start, stop, p):
     """Log marginal of one column; `p` holds its prior's numbers."""
     if family == GAUSSIAN_KNOWN:
@@ -176,40 +211,21 @@ def n_stats(prior):
 def add(prior, row, x):
     """Each column's own update."""
     for j in range(x.size):
-        family, at = prior.family[j], prior.start[j]
-        if family in (GAUSSIAN, GAUSSIAN_KNOWN):
-            moments.add_cells(row, at, x[j : j + 1])
-        elif family == BINOMIAL:
-            binomial.add_successes(row, at, x[j], prior.params[j, 0])
-        elif family == POISSON:
-            poisson.add_count(row, at, x[j])
-        else:
-            counts.add_code(row, at, x[j])
+        column_add(prior.family[j], row, prior.start[j], x[j], prior.params[j, 0])
 
 
 @contract.remove.register(ColumnsPrior)
 def remove(prior, row, x):
     """Each column's own update backwards."""
     for j in range(x.size):
-        family, at = prior.family[j], prior.start[j]
-        if family in (GAUSSIAN, GAUSSIAN_KNOWN):
-            moments.remove_cells(row, at, x[j : j + 1])
-        elif family == BINOMIAL:
-            binomial.remove_successes(row, at, x[j], prior.params[j, 0])
-        elif family == POISSON:
-            poisson.remove_count(row, at, x[j])
-        else:
-            counts.remove_code(row, at, x[j])
+        column_remove(prior.family[j], row, prior.start[j], x[j], prior.params[j, 0])
 
 
 @contract.merge.register(ColumnsPrior)
 def merge(prior, out, a, b):
     """Moments merge centred, everything else adds."""
     for j in range(prior.family.size):
-        if prior.family[j] in (GAUSSIAN, GAUSSIAN_KNOWN):
-            moments.merge_cells(out, a, b, prior.start[j], 1)
-        else:
-            counts.merge_sums(out, a, b, prior.start[j], prior.start[j + 1])
+        column_merge(prior.family[j], out, a, b, prior.start[j], prior.start[j + 1])
 
 
 @contract.log_marginal.register(ColumnsPrior)

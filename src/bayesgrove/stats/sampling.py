@@ -9,6 +9,9 @@ from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
 from bayesgrove.stats.special import log_sum
 
+NEGLIGIBLE = -45.0
+"""Log weights this far below the largest change no draw of a 53-bit uniform number."""
+
 
 @kernel
 def draw_categorical(rng, weights):
@@ -44,14 +47,14 @@ def draw_log_categorical(rng, log_weights):
         return NULL
     total = 0.0
     for value in log_weights:
-        total += math.exp(value - top)
+        if value - top > NEGLIGIBLE:
+            total += math.exp(value - top)
     left = rng.random() * total
     chosen = NULL
     for index in range(len(log_weights)):
-        weight = math.exp(log_weights[index] - top)
-        if weight > 0.0:
+        if log_weights[index] - top > NEGLIGIBLE:
             chosen = index
-            left -= weight
+            left -= math.exp(log_weights[index] - top)
             if left < 0.0:
                 break
     return chosen

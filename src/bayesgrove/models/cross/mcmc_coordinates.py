@@ -1,0 +1,128 @@
+"""Coordinates in which the numbers of a column's prior are learned, and their hyperpriors (section 9.4).
+
+    family                coordinates                            hyperprior
+    Bernoulli, binomial   logit of the mean, log strength        mean uniform, Normal
+    categorical           log weight                             Normal
+    Poisson               log(shape / rate), log shape           Normal each
+    Gaussian              mean, log strength, shape, rate        Normal each
+
+Densities are those of the mean (of a beta prior) and of the other coordinates themselves: a tempered target is a power
+of these, and the Jacobian of the logit is not tempered.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesgrove.core.jit import kernel
+from bayesgrove.likelihoods.base import column_moments
+from bayesgrove.likelihoods.columns import BERNOULLI, BINOMIAL, CATEGORICAL, GAUSSIAN, N_PARAMS, POISSON
+from bayesgrove.models.cross.mcmc_target import Target
+from bayesgrove.stats.special import LOG_2PI, softplus
+
+SPREAD = 1.5
+
+
+class Hyperpriors(NamedTuple):
+    """Laws of all numbers that may be learned.
+
+    Attributes
+    ----------
+    gamma : float array of shape (2, 2)
+        Shape and rate of the concentrations of rows and of columns.
+    free : bool array of shape (2,)
+        Which concentrations are learned.
+    tied : bool
+        Whether one concentration, that of rows, serves both.
+    centre, spread : float arrays of shape (n_columns, 4)
+        Normal hyperpriors of the coordinates.
+    learned : bool array of shape (n_columns,)
+        Columns whose numbers are learned.
+    """
+
+    gamma: np.ndarray
+    free: np.ndarray
+    tied: bool
+    centre: np.ndarray
+    spread: np.ndarray
+    learned: np.ndarray
+
+
+def default_hyperpriors(target: Target, *, concentrations: bool = True, columns: bool = True) -> Hyperpriors:
+    """Section 9.4: Gamma(1, 1) for both concentrations, Normals about the columns' own moments."""
+    centre, spread = np.zeros((target.family.size, N_PARAMS)), np.full((target.family.size, N_PARAMS), SPREAD)
+    mean, variance = column_moments(target.by_row)
+    for j, family in enumerate(target.family):
+        if family in (BERNOULLI, BINOMIAL):
+            centre[j, 1] = math.log(2.0)
+        elif family == POISSON:
+            centre[j, 0] = math.log(mean[j] + 0.5)
+        elif family == GAUSSIAN:
+            centre[j] = mean[j], math.log(0.1), math.log(2.0), math.log(variance[j] / 4.0)
+            spread[j] = math.sqrt(variance[j]), SPREAD, 1.0, SPREAD
+    known = np.array([n_coordinates(int(family)) > 0 for family in target.family])
+    return Hyperpriors(np.ones((2, 2)), np.full(2, concentrations), False, centre, spread, known & columns)
+
+
+@kernel
+def n_coordinates(family):
+    """How many numbers of a column are learned."""
+    if family == GAUSSIAN:
+        return 4
+    if family == CATEGORICAL:
+        return 1
+    return 2 if family in (BERNOULLI, BINOMIAL, POISSON) else 0
+
+
+@kernel
+def coordinate_of(family, p, which):
+    """A coordinate of a column with the numbers `p`."""
+    if family == GAUSSIAN:
+        return p[0] if which == 0 else math.log(p[which])
+    if family == CATEGORICAL:
+        return math.log(p[0])
+    if family == POISSON:
+        return math.log(p[0]) - math.log(p[1]) if which == 0 else math.log(p[0])
+    first = 1 if family == BINOMIAL else 0
+    a, b = p[first], p[first + 1]
+    return math.log(a) - math.log(b) if which == 0 else math.log(a + b)
+
+
+@kernel
+def set_coordinate(family, p, which, value):
+    """Give a coordinate a value, the others kept, in place."""
+    if family == GAUSSIAN:
+        p[which] = value if which == 0 else math.exp(value)
+    elif family == CATEGORICAL:
+        p[0] = math.exp(value)
+    elif family == POISSON:
+        mean = math.exp(value if which == 0 else coordinate_of(family, p, 0))
+        if which == 1:
+            p[0] = math.exp(value)
+        p[1] = p[0] / mean
+    else:
+        first = 1 if family == BINOMIAL else 0
+        logit = value if which == 0 else coordinate_of(family, p, 0)
+        strength = math.exp(value) if which == 1 else p[first] + p[first + 1]
+        p[first] = strength / (1.0 + math.exp(-logit))
+        p[first + 1] = strength / (1.0 + math.exp(logit))
+
+
+@kernel
+def log_hyperprior(family, which, value, centre, spread):
+    """Log density of one coordinate, of the mean where it is a logit, and the log Jacobian from there to it."""
+    if which == 0 and (family in (BERNOULLI, BINOMIAL)):
+        return 0.0, -softplus(value) - softplus(-value)
+    gap = (value - centre) / spread
+    return -0.5 * gap * gap - math.log(spread) - 0.5 * LOG_2PI, 0.0
+
+
+@kernel
+def column_log_hyperprior(family, p, centre, spread):
+    """Log density of all learned numbers of a column."""
+    total = 0.0
+    for which in range(n_coordinates(family)):
+        value = coordinate_of(family, p, which)
+        total += log_hyperprior(family, which, value, centre[which], spread[which])[0]
+    return total

@@ -1,0 +1,239 @@
+"""Predictives of one row in all clusters of a view at once.
+
+What a cell's log predictive needs is kept per column in *fields*, clusters side by side, so that a row is scored by
+adding up contiguous lanes. A discrete column has a field of zeros, for missing cells, and one per category, its log
+probability. A Gaussian column has six: constant, centre, scale and power of Student's t, and the constant and scale of
+that without one of the cluster's own cells. Columns of other families have none and are scored one by one.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesgrove.core.jit import kernel
+from bayesgrove.likelihoods.columns import BERNOULLI, GAUSSIAN, column_log_predictive, column_remove
+from bayesgrove.likelihoods.gaussian_diagonal import posterior_rate
+from bayesgrove.likelihoods.moments import removed
+from bayesgrove.models.cross.mcmc_target import rate_marginal
+from bayesgrove.stats.fastlog import SAFE_FLAGS, fast_log, stand_alone
+
+CONSTANT, CENTRE, SCALE, POWER, CONSTANT_WITHOUT, SCALE_WITHOUT = range(6)
+N_GAUSSIAN_FIELDS = 6
+SAFE_REST = 1e-3
+"""Where less of the rate than this is left without a cell, it is computed from the statistics: no digits are lost."""
+LANES = 8
+"""Places for clusters come in multiples of this: loops over them need no rest."""
+FACTORS = 16
+"""So many probabilities are multiplied before a logarithm is taken."""
+
+
+class Layout(NamedTuple):
+    """The columns of a view: discrete ones first, then Gaussian ones, then others.
+
+    Attributes
+    ----------
+    members : int64 array
+        Columns.
+    at : int64 array
+        First field of each, and last the number of fields.
+    weights : float array
+        Prior weight of each category, at the places of the fields.
+    totals : float array
+        Sum of the weights of each discrete column.
+    n_discrete, n_regular : int
+        How many are discrete, and how many discrete or Gaussian.
+    """
+
+    members: np.ndarray
+    at: np.ndarray
+    weights: np.ndarray
+    totals: np.ndarray
+    n_discrete: int
+    n_regular: int
+
+
+@kernel
+def kind_of(family, n_codes):
+    """0 for discrete columns, 1 for Gaussian ones, 2 for others."""
+    if n_codes > 0:
+        return 0
+    return 1 if family == GAUSSIAN else 2
+
+
+@kernel
+def code_weight(family, params, j, code):
+    """Prior weight of a category, 0, 1, ..., of a discrete column."""
+    return params[j, 1 - code] if family == BERNOULLI else params[j, 0]
+
+
+@kernel
+def layout_of(target, params, of_column, view, width):
+    """The layout of a view of so many columns."""
+    family, n_codes = target.family, target.n_codes
+    members, at, totals = np.empty(width, np.int64), np.zeros(width + 1, np.int64), np.zeros(width)
+    numbers, n = np.zeros(3, np.int64), 0
+    for kind in range(3):
+        for j in range(of_column.size):
+            if of_column[j] == view and kind_of(family[j], n_codes[j]) == kind:
+                members[n] = j
+                at[n + 1] = at[n]
+                if kind < 2:
+                    at[n + 1] += n_codes[j] + 1 if kind == 0 else N_GAUSSIAN_FIELDS
+                n += 1
+        numbers[kind] = n
+    weights = np.zeros(at[width])
+    for m in range(numbers[0]):
+        j = members[m]
+        for code in range(n_codes[j]):
+            weight = code_weight(family[j], params, j, code)
+            weights[at[m] + 1 + code] = weight
+            totals[m] += weight
+    return Layout(members, at, weights, totals, numbers[0], numbers[1])
+
+
+@kernel
+def fill_gaussian_lane(fields, at, lane, n, mean, spread, params, j, tables, table_at):
+    """Student's t of one cluster: log p(x) = constant - power log(1 + scale (x - centre)^2).
+
+    With a cell x taken out, the rate is that with it times 1 - scale_without (x - centre)^2, so that
+    log p(x) = constant_without + (power - 1) log(1 - scale_without (x - centre)^2).
+    """
+    strength_n = params[j, 1] + n
+    rate_n = posterior_rate(n, mean, spread, params[j, 0], params[j, 1], params[j, 3])
+    count, half_log = int(n), 0.5 * math.log(rate_n)
+    # log p(centre) is the difference of two log marginals whose rates are equal.
+    fields[at + CONSTANT, lane] = tables[table_at, count + 1] - tables[table_at, count] - half_log
+    if count > 0:
+        fields[at + CONSTANT_WITHOUT, lane] = tables[table_at, count] - tables[table_at, count - 1] - half_log
+        fields[at + SCALE_WITHOUT, lane] = strength_n / (2.0 * rate_n * (strength_n - 1.0))
+    fields[at + CENTRE, lane] = (params[j, 1] * params[j, 0] + n * mean) / strength_n
+    fields[at + SCALE, lane] = strength_n / (2.0 * rate_n * (strength_n + 1.0))
+    fields[at + POWER, lane] = params[j, 2] + 0.5 * n + 0.5
+
+
+@kernel
+def fill_lane(target, params, tables, layout, stats, k, fields, lane):
+    """Fields of cluster k, at a place."""
+    members, at, weights, totals, n_discrete, n_regular = layout
+    start, table_at = target.start, target.table_at
+    for m in range(n_discrete):
+        first, n_codes, total = start[members[m]], at[m + 1] - at[m] - 1, totals[m]
+        for code in range(n_codes):
+            total += stats[k, first + code]
+        scale = 1.0 / total
+        for code in range(n_codes):
+            fields[at[m] + 1 + code, lane] = math.log((stats[k, first + code] + weights[at[m] + 1 + code]) * scale)
+    for m in range(n_discrete, n_regular):
+        j = members[m]
+        s = start[j]
+        fill_gaussian_lane(
+            fields, at[m], lane, stats[k, s], stats[k, s + 1], stats[k, s + 2], params, j, tables, table_at[j]
+        )
+
+
+@kernel
+def copy_lane(fields, source, target):
+    """Copy all fields of a cluster to another place."""
+    for f in range(fields.shape[0]):
+        fields[f, target] = fields[f, source]
+
+
+@kernel
+def score_discrete(codes, i, members, at, n_discrete, fields, n_lanes, out):
+    """Sums of log probabilities of row i's categories, eight clusters at a time."""
+    stand_alone()
+    for lane in range(0, n_lanes, LANES):
+        a = b = c = d = e = f = g = h = 0.0
+        for m in range(n_discrete):
+            place = at[m] + codes[i, members[m]]
+            a += fields[place, lane]
+            b += fields[place, lane + 1]
+            c += fields[place, lane + 2]
+            d += fields[place, lane + 3]
+            e += fields[place, lane + 4]
+            f += fields[place, lane + 5]
+            g += fields[place, lane + 6]
+            h += fields[place, lane + 7]
+        out[lane], out[lane + 1], out[lane + 2], out[lane + 3] = a, b, c, d
+        out[lane + 4], out[lane + 5], out[lane + 6], out[lane + 7] = e, f, g, h
+
+
+@kernel(fastmath=SAFE_FLAGS)
+def add_gaussian(cells, codes, i, members, at, first, last, fields, n_lanes, out):
+    """Add log predictives of row i's cells in Gaussian columns first .. last - 1."""
+    stand_alone()
+    for m in range(first, last):
+        if codes[i, members[m]] > 0:
+            x, f = cells[i, members[m]], at[m]
+            for k in range(n_lanes):
+                gap = x - fields[f + CENTRE, k]
+                inner = fast_log(1.0 + fields[f + SCALE, k] * gap * gap, 0.0)
+                out[k] += fields[f + CONSTANT, k] - fields[f + POWER, k] * inner
+
+
+@kernel
+def add_others(target, params, members, first, stats, i, n_places, out):
+    """Add log predictives of row i's cells in all columns from `first` on."""
+    for m in range(first, members.size):
+        j = members[m]
+        x = target.by_row[i, j]
+        if not math.isnan(x):
+            for k in range(n_places):
+                out[k] += column_log_predictive(
+                    target.family[j], stats[k], target.start[j], target.start[j + 1], x, params[j]
+                )
+
+
+@kernel
+def discrete_without(codes, i, members, at, weights, totals, n_discrete, start, stats, own):
+    """Log predictive of row i's categories in its own cluster once it has left it."""
+    total, above, below, n_factors = 0.0, 1.0, 1.0, 0
+    for m in range(n_discrete):
+        j = members[m]
+        code, first = codes[i, j], start[j]
+        if code > 0:
+            observed = totals[m] - 1.0
+            for s in range(first, start[j + 1]):
+                observed += stats[own, s]
+            above *= stats[own, first + code - 1] - 1.0 + weights[at[m] + code]
+            below *= observed
+            n_factors += 1
+            if n_factors == FACTORS:
+                total += math.log(above / below)
+                above, below, n_factors = 1.0, 1.0, 0
+    return total + math.log(above / below)
+
+
+@kernel
+def gaussian_without(cells, codes, i, members, at, first, last, start, table_at, params, tables, fields, stats, own):
+    """The same of the cells in Gaussian columns first .. last - 1."""
+    total = 0.0
+    for m in range(first, last):
+        j, f = members[m], at[m]
+        if codes[i, j] > 0:
+            gap = cells[i, j] - fields[f + CENTRE, own]
+            rest = 1.0 - fields[f + SCALE_WITHOUT, own] * gap * gap
+            if rest > SAFE_REST:
+                total += fields[f + CONSTANT_WITHOUT, own] + (fields[f + POWER, own] - 1.0) * fast_log(rest, 0.0)
+            else:
+                s = start[j]
+                n, mean, spread = stats[own, s], stats[own, s + 1], stats[own, s + 2]
+                total += rate_marginal(n, mean, spread, params, j, tables, table_at[j])
+                n, mean, spread = removed(n, mean, spread, cells[i, j])
+                total -= rate_marginal(n, mean, spread, params, j, tables, table_at[j])
+    return total
+
+
+@kernel
+def others_without(target, params, members, first, stats, own, scratch, i):
+    """The same of the cells in all columns from `first` on."""
+    total, cells, start = 0.0, target.by_row, target.start
+    for m in range(first, members.size):
+        j = members[m]
+        if not math.isnan(cells[i, j]):
+            for s in range(start[j], start[j + 1]):
+                scratch[s] = stats[own, s]
+            column_remove(target.family[j], scratch, start[j], cells[i, j], params[j, 0])
+            total += column_log_predictive(target.family[j], scratch, start[j], start[j + 1], cells[i, j], params[j])
+    return total

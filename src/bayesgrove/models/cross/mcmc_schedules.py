@@ -1,0 +1,31 @@
+"""Which moves a sweep of CrossCat makes (section 9.6)."""
+
+from typing import Any
+
+from bayesgrove.inference.schedule import Schedule, Step
+
+
+def default_steps(
+    *,
+    n_chains: int = 1,
+    new_view: str = "sequential",
+    n_proposals: int = 1,
+    new_view_share: float = 0.25,
+    number_share: float = 0.1,
+    split_merge: int = 1,
+) -> tuple[Step, ...]:
+    """The moves of one sweep; with coupled chains a swap ends it."""
+    columns = {"new_view": new_view, "n_proposals": n_proposals, "share": new_view_share}
+    steps = [Step("columns", 1, columns)]
+    if split_merge > 0:
+        steps.append(Step("split-merge", split_merge))
+    steps += [Step("rows"), Step("numbers", 1, {"share": number_share}), Step("concentrations")]
+    if n_chains > 1:
+        steps.append(Step("swap"))
+    return tuple(steps)
+
+
+def default_schedule(n_tune: int, *, n_chains: int = 1, thin: int = 1, refresh: int = 10, **options: Any) -> Schedule:
+    """Burn-in learns the columns' numbers more often than the sweeps that draws are taken from."""
+    tune = default_steps(n_chains=n_chains, **{**options, "number_share": 0.25})
+    return Schedule(tune, default_steps(n_chains=n_chains, **options), n_tune, thin, refresh)

@@ -1,0 +1,142 @@
+"""Planted errors of the CrossCat sampler, killed by exact laws of its sources and by deterministic comparisons."""
+
+from statistical.mutants.runner import Family, Mutant
+
+SOURCES, STATES = "tests/exact/test_crosscat_sources.py::", "tests/unit/test_crosscat_states.py::"
+COLUMNS, ROWS, STATE = "models/cross/mcmc_columns.py", "models/cross/mcmc_rows.py", "models/cross/mcmc_state.py"
+SPLIT_MERGE, HYPER = "models/cross/mcmc_split_merge.py", "models/cross/mcmc_hyper.py"
+SEQUENTIAL = SOURCES + "test_columns[sequential-1-1.0]"
+NEW_VIEW = "beta * log_new - log_q - math.log(n_fresh)"
+
+MUTANTS = (
+    Mutant("-log Q forgotten", COLUMNS, NEW_VIEW, "beta * log_new - math.log(n_fresh)", SEQUENTIAL),
+    Mutant(
+        "-log M forgotten",
+        COLUMNS,
+        NEW_VIEW,
+        "beta * log_new - log_q",
+        SOURCES + "test_columns[sequential-2-1.0]",
+    ),
+    Mutant(
+        "new view not tempered",
+        COLUMNS,
+        NEW_VIEW,
+        "log_new - log_q - math.log(n_fresh)",
+        SOURCES + "test_columns[prior-1-0.8]",
+    ),
+    Mutant("lgamma(n) forgotten", STATE, "total += log_gamma_n[sizes[k]]", "pass", SEQUENTIAL),
+    Mutant(
+        "missing cell counted",
+        "models/cross/mcmc_target.py",
+        "codes = np.where(np.isnan(values), 0.0, ",
+        "codes = np.where(np.isnan(values), 1.0, ",
+        SOURCES + "test_discrete_columns[2]",
+    ),
+    Mutant(
+        "missing Gaussian cell counted in the score of a view",
+        COLUMNS,
+        "        if not math.isnan(gap):\n",
+        "        sums[0, labels[i]] += math.isnan(gap)\n        if not math.isnan(gap):\n",
+        STATES + "test_scores_of_a_column_under_labels",
+    ),
+    Mutant(
+        "concentrations swapped",
+        COLUMNS,
+        "concentrations[ROWS], math.log(concentrations[COLUMNS])",
+        "concentrations[COLUMNS], math.log(concentrations[ROWS])",
+        SEQUENTIAL,
+    ),
+    Mutant(
+        "column counted in its own view",
+        COLUMNS,
+        "n_others = widths[v] - 1 if v == own else widths[v]",
+        "n_others = widths[v] - (widths[v] == 1 and v == own)",
+        SEQUENTIAL,
+    ),
+    Mutant(
+        "own labels not among the proposals",
+        COLUMNS,
+        "is_own = is_alone and m == 0",
+        "is_own = False",
+        SEQUENTIAL,
+    ),
+    Mutant(
+        "a column alone moves without a proposal",
+        COLUMNS,
+        "        if is_alone and not with_new:\n            continue\n",
+        "",
+        SOURCES + "test_columns_among_existing_views_only",
+    ),
+    Mutant(
+        "swap with the wrong sign",
+        "models/cross/mcmc_sampler.py",
+        "(betas[k] - betas[k + 1]) * (log_joints[k + 1] - log_joints[k])",
+        "(betas[k] - betas[k + 1]) * (log_joints[k] - log_joints[k + 1])",
+        SOURCES + "test_swaps",
+    ),
+    Mutant(
+        "Escobar and West without s",
+        HYPER,
+        "shape + n_blocks - n_fewer",
+        "shape + n_blocks",
+        STATES + "test_escobar_and_west[0.0-2]",
+    ),
+    Mutant(
+        "slice of a concentration without its Jacobian",
+        HYPER,
+        "- rate * alpha + groups) + log_alpha",
+        "- rate * alpha + groups)",
+        STATES + "test_the_density_of_a_concentration",
+    ),
+    Mutant(
+        "hyperprior not tempered",
+        HYPER,
+        "first, last, p) + log_prior) + log_jacobian",
+        "first, last, p)) + log_prior + log_jacobian",
+        STATES + "test_the_density_of_a_slice[1-3]",
+    ),
+    Mutant(
+        "row not removed from its own cluster",
+        "models/cross/mcmc_lanes.py",
+        "stats[own, first + code - 1] - 1.0 + weights",
+        "stats[own, first + code - 1] + weights",
+        SOURCES + "test_rows[1.0]",
+    ),
+    Mutant(
+        "rows not tempered",
+        ROWS,
+        "out[k] = beta * (log_n[sizes[view, k]] + out[k])",
+        "out[k] = log_n[sizes[view, k]] + out[k]",
+        SOURCES + "test_rows[0.8]",
+    ),
+    Mutant(
+        "a row alone cannot stay",
+        ROWS,
+        "out[own] = out[n_open]  # to stay",
+        "out[own] = -np.inf  # to stay",
+        SOURCES + "test_rows[1.0]",
+    ),
+    Mutant(
+        "a dropped cluster's number is not given on",
+        ROWS,
+        "            labels[i] = gone\n",
+        "            labels[i] = last\n",
+        SOURCES + "test_rows[1.0]",
+    ),
+    Mutant(
+        "proposal ratio of a split with the wrong sign",
+        SPLIT_MERGE,
+        "law.beta * log_ratio - log_q",
+        "law.beta * log_ratio + log_q",
+        SOURCES + "test_split_merge[1.0]",
+    ),
+    Mutant(
+        "allocation of a merge drawn, not forced",
+        SPLIT_MERGE,
+        "law.beta, labels, one, n_rows",
+        "law.beta, labels, -1, n_rows",
+        SOURCES + "test_split_merge_of_four_rows",
+    ),
+)
+
+FAMILY = Family("cross", MUTANTS)
