@@ -108,19 +108,28 @@ def test_an_estimator_will_do_and_new_figures_are_made(name, sampled):
     ax.figure.canvas.draw()
 
 
+def has_marks(ax):
+    """Whether anything but the axes themselves was drawn."""
+    return any((ax.collections, ax.lines, ax.patches, ax.images, ax.texts))
+
+
 @pytest.mark.parametrize("name", PICTURES)
 def test_one_and_two_rows_can_be_drawn(name):
     one = make_result(table_of([[1.5, np.nan]]), [0], posterior=Posterior(np.zeros((2, 8, 1), int)))
     two = make_result(table_of([[1.0], [2.0]]), [0, 1], posterior=Posterior(np.zeros((1, 8, 2), int)))
     options = {"scalar": "n_clusters"} if name in ("trace", "ranks") else {}
     for result in (one, two):
-        draw(name, result, **options).figure.canvas.draw()
+        ax = draw(name, result, **options)
+        ax.figure.canvas.draw()
+        assert has_marks(ax)
 
 
 @pytest.mark.parametrize("name", [name for name in PICTURES if name not in ("trace", "ranks", "cluster_counts")])
 def test_constant_and_empty_columns_can_be_drawn(name):
     values = np.column_stack([np.full(12, 3.0), np.full(12, np.nan), np.arange(12.0)])
-    draw(name, make_result(table_of(values), np.arange(12) % 2)).figure.canvas.draw()
+    ax = draw(name, make_result(table_of(values), np.arange(12) % 2))
+    ax.figure.canvas.draw()
+    assert has_marks(ax)
 
 
 HOSTILE = [

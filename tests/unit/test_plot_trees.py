@@ -160,11 +160,15 @@ def test_tree_plot_finds_the_drawing_and_uses_given_axes(kind):
 
 @pytest.mark.parametrize("kind", ["dendrogram", "icicle"])
 def test_a_single_leaf_and_a_deep_chain_can_be_drawn(kind):
-    Tree.from_parents([-1]).plot(kind=kind).figure.canvas.draw()
+    leaf = Tree.from_parents([-1]).plot(kind=kind)
+    leaf.figure.canvas.draw()
+    assert len(leaf.collections[0].get_paths()) == 1
     n = 20_001
     left = np.concatenate([[0], np.arange(n, 2 * n - 2)])
     chain = Tree.from_merges(np.column_stack([np.arange(1, n), left]), np.linspace(5.0, -5.0, n - 1))
-    chain.plot(kind=kind).figure.canvas.draw()
+    drawn = chain.plot(kind=kind)
+    drawn.figure.canvas.draw()
+    assert len(drawn.collections[0].get_paths()) > 10
 
 
 def test_icicle_blocks_tile_each_level():
