@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bayesgrove.agglomeration.learn import bound_and_gradient, fixed_tree
 from bayesgrove.likelihoods import bind, log_marginal
 from bayesgrove.likelihoods.contract import hyper, with_hyper
-from bayesgrove.models.bhc.learn import bound_and_gradient, fixed_tree
 from bayesgrove.trees import Tree, expected_clusters, node_log_weights
 from conftest import ALL_LIKELIHOODS
 from reference.bhc import evidence_of, exact_evidence, items_of_nodes, tree_log_joints

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from bayesgrove import BHC
+from bayesgrove.agglomeration import choose
+from bayesgrove.agglomeration.exact import Atoms, agglomerate
+from bayesgrove.agglomeration.learn import evidence_bound
 from bayesgrove.likelihoods import bind, log_marginal
-from bayesgrove.models.bhc import choose
-from bayesgrove.models.bhc.exact import Atoms, agglomerate
 from bayesgrove.models.bhc.fit import ExactOptions, fit_exact
-from bayesgrove.models.bhc.learn import evidence_bound
 from bayesgrove.trees import expected_clusters, same_cluster_matrix
 from reference import digits
 from reference.bhc import evidence_of, grow, items_of_nodes

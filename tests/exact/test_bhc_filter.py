@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from bayesgrove.models.bhc.splits import Problem, Settings, divide_by
+from bayesgrove.agglomeration.splits import Problem, Settings, divide_by
 from reference.bhc import evidence_of, node_weights, parents_of
 from reference.tables import merges_of, standard_prior
 

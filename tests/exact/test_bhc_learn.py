@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from bayesgrove import BHC
+from bayesgrove.agglomeration import learn as learning
+from bayesgrove.agglomeration.learn import bound_and_gradient, fixed_tree, greedy_tree, learn
 from bayesgrove.datasets import make_benchmark_blobs
 from bayesgrove.likelihoods import GaussianDiagonal, bind
 from bayesgrove.likelihoods.contract import hyper, with_hyper
 from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
-from bayesgrove.models.bhc import learn as learning
-from bayesgrove.models.bhc.learn import bound_and_gradient, fixed_tree, greedy_tree, learn
 from bayesgrove.stats.partitions import adjusted_rand
 from bayesgrove.trees import expected_clusters
 from reference.tables import FAMILIES

@@ -7,14 +7,11 @@ import numpy as np
 import pytest
 
 from bayesgrove import BHC, RandomizedBHC
-from bayesgrove.core.rng import generator
-from bayesgrove.likelihoods import Bernoulli, Binomial, Categorical, Columns, GaussianDiagonal, bind
-from bayesgrove.likelihoods.bind import cluster_log_marginal
-from bayesgrove.models.bhc.blocks import block_trees
-from bayesgrove.models.bhc.filters import group_scores
-from bayesgrove.models.bhc.learn import evidence_bound
-from bayesgrove.models.bhc.randomized import grow
-from bayesgrove.models.bhc.splits import (
+from bayesgrove.agglomeration.blocks import block_trees
+from bayesgrove.agglomeration.filters import group_scores
+from bayesgrove.agglomeration.learn import evidence_bound
+from bayesgrove.agglomeration.randomized import grow
+from bayesgrove.agglomeration.splits import (
     OpenSet,
     Problem,
     Settings,
@@ -22,6 +19,9 @@ from bayesgrove.models.bhc.splits import (
     apply_division,
     divide_by,
 )
+from bayesgrove.core.rng import generator
+from bayesgrove.likelihoods import Bernoulli, Binomial, Categorical, Columns, GaussianDiagonal, bind
+from bayesgrove.likelihoods.bind import cluster_log_marginal
 from bayesgrove.stats.partitions import all_partitions
 
 pytestmark = pytest.mark.exact

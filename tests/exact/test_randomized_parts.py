@@ -5,17 +5,17 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from bayesgrove import BHC
+from bayesgrove.agglomeration.blocks import block_trees
+from bayesgrove.agglomeration.exact import agglomerate, atoms_of_rows
+from bayesgrove.agglomeration.randomized import default_max_depth, grow, half_cut, reassign, regrafted
+from bayesgrove.agglomeration.splits import Problem, Settings, SplitTree, halve, sample_size
+from bayesgrove.agglomeration.statistics import cluster_statistics, node_statistics
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.rng import generator
 from bayesgrove.likelihoods import bind
 from bayesgrove.likelihoods.bind import cluster_log_marginal
 from bayesgrove.likelihoods.contract import add, log_marginal, n_stats
-from bayesgrove.models.bhc.blocks import block_trees
 from bayesgrove.models.bhc.duplicates import halved_groups, merge_duplicates_first, row_groups
-from bayesgrove.models.bhc.exact import agglomerate, atoms_of_rows
-from bayesgrove.models.bhc.randomized import default_max_depth, grow, half_cut, reassign, regrafted
-from bayesgrove.models.bhc.splits import Problem, Settings, SplitTree, halve, sample_size
-from bayesgrove.models.bhc.statistics import cluster_statistics, node_statistics
 from bayesgrove.models.bhc.summaries import above_front
 from bayesgrove.trees import Tree
 from bayesgrove.trees.traverse import heavy_first_postorder

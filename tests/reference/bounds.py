@@ -10,12 +10,12 @@ import sys
 
 import numpy as np
 
+from bayesgrove.agglomeration.exact import agglomerate, atoms_of_rows
+from bayesgrove.agglomeration.learn import bound_and_gradient, evidence_bound, fixed_tree
+from bayesgrove.agglomeration.randomized import grow as grow_randomized
+from bayesgrove.agglomeration.splits import Problem, Settings
 from bayesgrove.likelihoods.contract import hyper
 from bayesgrove.models.bhc.duplicates import merge_duplicates_first
-from bayesgrove.models.bhc.exact import agglomerate, atoms_of_rows
-from bayesgrove.models.bhc.learn import bound_and_gradient, evidence_bound, fixed_tree
-from bayesgrove.models.bhc.randomized import grow as grow_randomized
-from bayesgrove.models.bhc.splits import Problem, Settings
 from bayesgrove.trees import Tree
 from conftest import ALL_LIKELIHOODS
 from reference.bhc import evidence_of, exact_evidence, grow

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
+from bayesgrove.agglomeration.exact import agglomerate, atoms_of_rows
 from bayesgrove.likelihoods.bernoulli import BernoulliPrior
 from bayesgrove.likelihoods.categorical import CategoricalPrior
 from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
 from bayesgrove.likelihoods.poisson import PoissonPrior
-from bayesgrove.models.bhc.exact import agglomerate, atoms_of_rows
 from conftest import COLUMNS, draw_mixed
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
+from bayesgrove.agglomeration.exact import SCORES
 from bayesgrove.estimators.settings import check_choice, check_positive, check_whole
 from bayesgrove.estimators.tree_clusterer import TreeClusterer
 from bayesgrove.likelihoods import Bound
-from bayesgrove.models.bhc.exact import SCORES
 from bayesgrove.models.bhc.fit import ExactOptions, Fitted, fit_exact
 
 

@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from joblib import effective_n_jobs
 
+from bayesgrove.agglomeration.learn import evidence_bound
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidFileError, InvalidTableError
 from bayesgrove.core.rng import generator, resolve_seed
@@ -14,7 +15,6 @@ from bayesgrove.estimators.settings import check_choice, check_positive, check_w
 from bayesgrove.estimators.tree_clusterer import TreeClusterer
 from bayesgrove.likelihoods import Bound, bind, encode
 from bayesgrove.models.bhc.fit import Fitted, new_problem
-from bayesgrove.models.bhc.learn import evidence_bound
 from bayesgrove.models.nrm.forest import dirichlet_log_kappa
 from bayesgrove.models.nrm.incremental import IncrementalForest, best_forest, stream_into
 from bayesgrove.models.nrm.joining import joined_tree, log_prior_weights

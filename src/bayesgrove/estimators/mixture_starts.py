@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from bayesgrove.agglomeration.splits import Settings
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.likelihoods import Bound
 from bayesgrove.models.bhc.fit import fit_randomized
-from bayesgrove.models.bhc.splits import Settings
 from bayesgrove.models.nrm.process import Process
 from bayesgrove.models.nrm.starts import GivenLabels, IncrementalStart, OneCluster, SampleStart, Singletons
 from bayesgrove.trees.cuts import find_front, labels_of_front

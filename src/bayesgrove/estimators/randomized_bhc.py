@@ -5,13 +5,13 @@ from typing import Any, Self
 import numpy as np
 from joblib import effective_n_jobs
 
+from bayesgrove.agglomeration.randomized import default_max_depth
+from bayesgrove.agglomeration.splits import Settings
 from bayesgrove.estimators.settings import check_choice, check_whole
 from bayesgrove.estimators.tree_clusterer import TreeClusterer
 from bayesgrove.io.blocks import gather_blocks, is_block_source
 from bayesgrove.likelihoods import Bound
 from bayesgrove.models.bhc.fit import Fitted, fit_randomized
-from bayesgrove.models.bhc.randomized import default_max_depth
-from bayesgrove.models.bhc.splits import Settings
 
 CHOICES = {
     "split": ("cut", "root", "skeleton"),

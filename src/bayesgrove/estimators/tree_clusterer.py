@@ -7,6 +7,15 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from bayesgrove.agglomeration.exact import Progress
+from bayesgrove.agglomeration.predictive import (
+    cluster_probabilities,
+    draw_rows,
+    log_density,
+    make_predictive,
+    weighty_nodes,
+)
+from bayesgrove.agglomeration.statistics import NodeRows
 from bayesgrove.core import provenance
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import resolve_seed
@@ -17,16 +26,7 @@ from bayesgrove.estimators.settings import check_n_jobs
 from bayesgrove.estimators.tree_files import restore_tree_model, tree_file_parts
 from bayesgrove.inference.result import Result
 from bayesgrove.likelihoods import Bound, bind
-from bayesgrove.models.bhc.exact import Progress
 from bayesgrove.models.bhc.fit import Fitted
-from bayesgrove.models.bhc.predictive import (
-    cluster_probabilities,
-    draw_rows,
-    log_density,
-    make_predictive,
-    weighty_nodes,
-)
-from bayesgrove.models.bhc.statistics import NodeRows
 from bayesgrove.models.bhc.summaries import NodeSummary, summarise_nodes, summary_nodes
 from bayesgrove.trees import Tree
 from bayesgrove.trees.cuts import find_front, labels_of_front

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from bayesgrove.agglomeration.predictive import Predictive
 from bayesgrove.estimators.rules import Rules, check_rules, fit_shapes
 from bayesgrove.inference.result import Result
 from bayesgrove.likelihoods.contract import n_stats
-from bayesgrove.models.bhc.predictive import Predictive
 from bayesgrove.models.bhc.summaries import NodeSummary
 
 PREDICTIVE_PREFIX = "predictive_"

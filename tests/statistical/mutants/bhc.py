@@ -13,7 +13,10 @@ BY_SUBTRACTION = """\
     log_q[c] = log_d + log_add(one, split)
 """
 MERGED_Q = "    log_q[c] = log_add(log_one, apart)\n"
-AGGLOMERATE, CELLS = "models/bhc/agglomerate.py", "    if math.isnan(x):\n        return n, mean, spread\n    delta = x"
+AGGLOMERATE, CELLS = (
+    "agglomeration/agglomerate.py",
+    "    if math.isnan(x):\n        return n, mean, spread\n    delta = x",
+)
 
 MUTANTS = (
     Mutant(
@@ -32,7 +35,7 @@ MUTANTS = (
     ),
     Mutant(
         "lgamma(n) forgotten in the table of weights",
-        "models/bhc/choose.py",
+        "agglomeration/choose.py",
         "log_concentration + gammaln(np.maximum(n, 1.0))",
         "log_concentration + 0.0 * n",
         EXACT + "test_each_merge_has_the_highest_score_on_tied_data[bernoulli]",
@@ -60,7 +63,7 @@ MUTANTS = (
     ),
     Mutant(
         "concentration forgotten at leaves",
-        "models/bhc/exact.py",
+        "agglomeration/exact.py",
         "log_q[i] = log_concentration + log_marginal(prior, rows[i])",
         "log_q[i] = log_marginal(prior, rows[i])",
         EXACT + "test_golden_merges[mixed_5x4_missing-family]",
@@ -74,7 +77,7 @@ MUTANTS = (
     ),
     Mutant(
         "constant of the bound with the wrong sign",
-        "models/bhc/learn.py",
+        "agglomeration/learn.py",
         "log_q_root + math.lgamma(concentration) - math.lgamma(n + concentration)",
         "log_q_root - math.lgamma(concentration) + math.lgamma(n + concentration)",
         EXACT + "test_golden_fit[bern_6x4]",
@@ -95,35 +98,35 @@ MUTANTS = (
     ),
     Mutant(
         "predictive without n_k",
-        "models/bhc/predictive.py",
+        "agglomeration/predictive.py",
         "node_log_weights(tree) + np.log(tree.size)",
         "node_log_weights(tree)",
         PREDICTIVE + "test_golden_new_row[bern_6x4]",
     ),
     Mutant(
         "new cluster left out of the probabilities",
-        "models/bhc/predictive.py",
+        "agglomeration/predictive.py",
         "scores = np.column_stack([inside, new])",
         "scores = np.column_stack([inside, new - 700.0])",
         PREDICTIVE + "test_cluster_probabilities_equal_the_twin[bern_6x4]",
     ),
     Mutant(
         "residual dropped from the filter",
-        "models/bhc/splits.py",
+        "agglomeration/splits.py",
         'residual = settings.split == "cut" and settings.filter_rule != "paper"',
         "residual = False",
         FILTER + "test_rows_go_to_the_best_group_or_to_the_residual[0.5]",
     ),
     Mutant(
         "filter without n_k",
-        "models/bhc/splits.py",
+        "agglomeration/splits.py",
         "log_omega[below] - log_open + np.log(tree.size[below])",
         "log_omega[below] - log_open",
         FILTER + "test_weights_inside_a_group_sum_to_its_size",
     ),
     Mutant(
         "prior forgotten in the gradient by the concentration",
-        "models/bhc/learn.py",
+        "agglomeration/learn.py",
         "gradient[-1] -= concentration / (concentration + i)",
         "pass",
         BOUND + "test_golden_derivative_by_the_concentration[bern_6x4]",

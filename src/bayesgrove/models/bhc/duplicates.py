@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from bayesgrove.models.bhc.blocks import Forest, block_trees
-from bayesgrove.models.bhc.exact import Atoms, Progress, agglomerate
-from bayesgrove.models.bhc.randomized import with_new_top
-from bayesgrove.models.bhc.splits import OpenSet, Problem, SplitTree
+from bayesgrove.agglomeration.blocks import Forest, block_trees
+from bayesgrove.agglomeration.exact import Atoms, Progress, agglomerate
+from bayesgrove.agglomeration.randomized import with_new_top
+from bayesgrove.agglomeration.splits import OpenSet, Problem, SplitTree
 
 
 def merge_duplicates_first(problem: Problem, *, memory_limit: float, progress: Progress | None) -> Forest:

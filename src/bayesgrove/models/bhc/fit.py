@@ -5,16 +5,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesgrove.agglomeration.blocks import Forest
+from bayesgrove.agglomeration.choose import is_fast
+from bayesgrove.agglomeration.exact import Progress, agglomerate, atoms_of_rows
+from bayesgrove.agglomeration.learn import evidence_bound, learn
+from bayesgrove.agglomeration.randomized import Grown, grow, refine_rounds
+from bayesgrove.agglomeration.splits import Problem, Settings
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator
 from bayesgrove.likelihoods import Bound, relearned
-from bayesgrove.models.bhc.blocks import Forest
-from bayesgrove.models.bhc.choose import is_fast
 from bayesgrove.models.bhc.duplicates import merge_duplicates_first
-from bayesgrove.models.bhc.exact import Progress, agglomerate, atoms_of_rows
-from bayesgrove.models.bhc.learn import evidence_bound, learn
-from bayesgrove.models.bhc.randomized import Grown, grow, refine_rounds
-from bayesgrove.models.bhc.splits import Problem, Settings
 from bayesgrove.trees import Tree
 
 LEARNING_ROWS, SLOW_LEARNING_ROWS = 1_000, 400

@@ -1,8 +1,8 @@
 """Greedy Bayesian hierarchical clustering with the potentials of any process, for a few thousand atoms at most.
 
 Repeat: merge the pair of roots of least log d, d(l, r) = T(l) T(r) / phi(l u r), T = phi + T(l) T(r). With log d < 0 a
-merge is favoured. For the Dirichlet process 1 / (1 + d) is the merge probability of `models.bhc`, which is much faster;
-this one serves starting partitions and the hierarchy over the clusters of a mixture.
+merge is favoured. For the Dirichlet process 1 / (1 + d) is the merge probability of `agglomeration`, which is much
+faster; this one serves starting partitions and the hierarchy over the clusters of a mixture.
 """
 
 from typing import Any, NamedTuple

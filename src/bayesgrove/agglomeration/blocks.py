@@ -6,14 +6,21 @@ from typing import NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 
+from bayesgrove.agglomeration.agglomerate import (
+    END,
+    first_partners,
+    load,
+    new_agglomeration,
+    renew_tile_keys,
+    run_merges,
+)
+from bayesgrove.agglomeration.choose import choose_scorer
+from bayesgrove.agglomeration.scorers import n_fields
+from bayesgrove.agglomeration.splits import Plan, Problem
 from bayesgrove.core.constants import OK
 from bayesgrove.core.errors import NumericalError
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import add, log_marginal, merge, n_stats
-from bayesgrove.models.bhc.agglomerate import END, first_partners, load, new_agglomeration, renew_tile_keys, run_merges
-from bayesgrove.models.bhc.choose import choose_scorer
-from bayesgrove.models.bhc.scorers import n_fields
-from bayesgrove.models.bhc.splits import Plan, Problem
 from bayesgrove.stats.special import log_add
 
 BLOCKS_PER_JOB = 64

@@ -12,12 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 
-from bayesgrove.core.constants import NULL
-from bayesgrove.core.jit import kernel
-from bayesgrove.models.bhc.blocks import Forest, block_trees
-from bayesgrove.models.bhc.exact import Atoms, Progress, agglomerate
-from bayesgrove.models.bhc.filters import assign, make_filter
-from bayesgrove.models.bhc.splits import (
+from bayesgrove.agglomeration.blocks import Forest, block_trees
+from bayesgrove.agglomeration.exact import Atoms, Progress, agglomerate
+from bayesgrove.agglomeration.filters import assign, make_filter
+from bayesgrove.agglomeration.splits import (
     ROWS_PER_CHUNK,
     OpenSet,
     Problem,
@@ -26,7 +24,9 @@ from bayesgrove.models.bhc.splits import (
     halve_sets,
     split_rows,
 )
-from bayesgrove.models.bhc.statistics import cluster_statistics
+from bayesgrove.agglomeration.statistics import cluster_statistics
+from bayesgrove.core.constants import NULL
+from bayesgrove.core.jit import kernel
 
 MOST_ATOMS = 20_000
 MOST_PASSES = 8

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
+from bayesgrove.agglomeration.scorers import CountScorer, GaussianScorer, RowScorer
 from bayesgrove.likelihoods.bernoulli import BernoulliPrior
 from bayesgrove.likelihoods.binomial import BinomialPrior
 from bayesgrove.likelihoods.categorical import CategoricalPrior
 from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
 from bayesgrove.likelihoods.multinomial import MultinomialPrior
-from bayesgrove.models.bhc.scorers import CountScorer, GaussianScorer, RowScorer
 
 LARGEST_TABLE = 1 << 22
 """Entries (32 MiB); longer tables of lgamma do not pay."""

@@ -9,11 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 
-from bayesgrove.core.constants import NULL, OK
-from bayesgrove.core.errors import InvalidSettingError, MemoryLimitError, NumericalError
-from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.contract import add, log_marginal, n_stats
-from bayesgrove.models.bhc.agglomerate import (
+from bayesgrove.agglomeration.agglomerate import (
     DONE,
     EVALUATIONS,
     Agglomeration,
@@ -23,8 +19,12 @@ from bayesgrove.models.bhc.agglomerate import (
     renew_tile_keys,
     run_merges,
 )
-from bayesgrove.models.bhc.choose import choose_scorer
-from bayesgrove.models.bhc.scorers import n_fields
+from bayesgrove.agglomeration.choose import choose_scorer
+from bayesgrove.agglomeration.scorers import n_fields
+from bayesgrove.core.constants import NULL, OK
+from bayesgrove.core.errors import InvalidSettingError, MemoryLimitError, NumericalError
+from bayesgrove.core.jit import kernel
+from bayesgrove.likelihoods.contract import add, log_marginal, n_stats
 
 Progress = Callable[[int, int], None]
 WORTH_THREADS = 4_000

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
+from bayesgrove.agglomeration.exact import agglomerate, atoms_of_rows
+from bayesgrove.agglomeration.statistics import node_statistics
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import hyper, log_gradient, log_marginal, with_hyper
-from bayesgrove.models.bhc.exact import agglomerate, atoms_of_rows
-from bayesgrove.models.bhc.statistics import node_statistics
 from bayesgrove.stats.special import log_add
 from bayesgrove.trees import Tree
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesgrove.agglomeration.filters import group_scores, make_filter
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import draw_data, draw_params, n_params
-from bayesgrove.models.bhc.filters import group_scores, make_filter
 from bayesgrove.trees import Tree, node_log_weights
 from bayesgrove.trees.cuts import front_labels
 

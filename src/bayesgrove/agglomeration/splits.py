@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 
+from bayesgrove.agglomeration.exact import agglomerate, atoms_of_rows
+from bayesgrove.agglomeration.filters import assign, make_filter
+from bayesgrove.agglomeration.statistics import node_statistics
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
 from bayesgrove.core.rng import generator
-from bayesgrove.models.bhc.exact import agglomerate, atoms_of_rows
-from bayesgrove.models.bhc.filters import assign, make_filter
-from bayesgrove.models.bhc.statistics import node_statistics
 from bayesgrove.trees import Tree
 from bayesgrove.trees.cuts import front_by_count
 from bayesgrove.trees.weights import node_log_weights

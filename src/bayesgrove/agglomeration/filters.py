@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesgrove.agglomeration.scorers import FACTORS_BEFORE_RESCUE, LANES
 from bayesgrove.core.generic import generic
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import log_predictive
 from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
 from bayesgrove.likelihoods.moments import COUNT, MEAN, SPREAD, WIDTH
-from bayesgrove.models.bhc.scorers import FACTORS_BEFORE_RESCUE, LANES
 from bayesgrove.stats.fastlog import SAFE_FLAGS, exponent_of, fast_log, mantissa_of, stand_alone
 from bayesgrove.stats.special import log_add
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayesgrove.agglomeration.scorers import LANES, NOBODY, Clusters, block_scores, fill_lane
 from bayesgrove.core.constants import NOT_FINITE, NULL, OK
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import log_marginal, merge
-from bayesgrove.models.bhc.scorers import LANES, NOBODY, Clusters, block_scores, fill_lane
 from bayesgrove.stats.special import log_add
 
 TIE_SCALE = 2.0**30
