@@ -10,8 +10,10 @@ import pytest
 from bayesgrove.core.jit import is_compiled, kernel, tolerant
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.schedule import Step
+from bayesgrove.likelihoods import GaussianKnownVariance, bind
 from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.models.nrm import starts, warm
+from bayesgrove.models.nrm.anchors import split_merge_moves
 from bayesgrove.models.nrm.greedy import cluster_log_trees, cluster_rows
 from bayesgrove.models.nrm.schedules import schedule_of
 from bayesgrove.models.nrm.starts import GuideStart
@@ -110,26 +112,32 @@ def test_a_guide_in_too_many_parts_gives_way_to_a_sample(monkeypatch):
 
 def test_kernels_are_compiled_once_for_eight_rows_and_then_known():
     values, _ = blobs()
-    sampler = build(known_variance(2), values, DP)
-    schedule = schedule_of("tree-guided", len(values), n_tune=1)
-    warm.compile_kernels(sampler, schedule, loss="vi")
-    rng = generator(0)
+    bound = bind(GaussianKnownVariance(1.0, 0.0, 4.0), values)
+    warm.compile_kernels(bound, DP, schedule_of("tree-guided", len(values), n_tune=1), loss="vi")
+    assert warm.moves_are_compiled(bound.prior, len(values), complete=True)
+    assert warm.few_rows(bound, DP).n_items == warm.FEW_ROWS
+
+
+@pytest.mark.parametrize("likelihood", [GaussianKnownVariance(1.0, 0.0, 4.0), "gaussian", "auto"])
+def test_moves_are_called_with_the_types_they_were_compiled_for(likelihood):
+    bound = bind(likelihood, blobs()[0])
+    warm.compile_moves(bound.prior, len(bound.values), complete=True)
+    n_before, rng, sampler = len(split_merge_moves.overloads), generator(0), build(bound.prior, bound.values, DP)
     sampler.move(rng, sampler.start(rng), Step("anchors", 2))
-    assert warm.moves_are_compiled(sampler)
-    assert warm.few_rows(sampler).n_items == warm.FEW_ROWS
+    assert len(split_merge_moves.overloads) == n_before
 
 
 def test_eight_rows_keep_a_missing_one_where_the_data_have_some():
     values, _ = blobs()
     values[100, 1] = np.nan
-    assert np.isnan(warm.few_rows(build(known_variance(2), values, DP)).values).any()
+    assert np.isnan(warm.few_rows(bind(GaussianKnownVariance(1.0, 0.0, 4.0), values), DP).values).any()
 
 
 def refuse(**settings):
     raise RuntimeError("no processes here")
 
 
-def fail(sampler, step):
+def fail(prior, n_rows, *, complete):
     raise RuntimeError("it failed there")
 
 
@@ -137,21 +145,21 @@ def fail(sampler, step):
     ("place", "stand_in", "told"),
     [
         ("joblib.externals.loky.ProcessPoolExecutor", refuse, "no processes here"),
-        ("bayesgrove.models.nrm.warm.make_moves", fail, "it failed there"),
+        ("bayesgrove.models.nrm.warm.compile_moves", fail, "it failed there"),
     ],
 )
 def test_what_another_process_cannot_do_this_one_does(monkeypatch, caplog, place, stand_in, told):
     monkeypatch.setattr(place, stand_in)
     reached = []
-    with caplog.at_level(logging.DEBUG, logger="bayesgrove"), warm._in_another_process(None, Step("anchors")):
+    with caplog.at_level(logging.DEBUG, logger="bayesgrove"), warm._in_another_process(None, 8, complete=True):
         reached.append(True)
     assert reached
     assert told in caplog.text
 
 
 def test_an_error_of_this_process_is_not_swallowed(monkeypatch):
-    monkeypatch.setattr(warm, "make_moves", fail)
-    with pytest.raises(ZeroDivisionError), warm._in_another_process(None, Step("anchors")):
+    monkeypatch.setattr(warm, "compile_moves", fail)
+    with pytest.raises(ZeroDivisionError), warm._in_another_process(None, 8, complete=True):
         raise ZeroDivisionError
 
 

@@ -84,7 +84,7 @@ def is_compiled(dispatcher: Any, *arguments: Any) -> bool:
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return True
     try:
-        signature = tuple(numba.typeof(argument) for argument in arguments)  # type: ignore[no-untyped-call]
+        signature = types_of(arguments)
         if signature in dispatcher.overloads:
             return True
         cache = dispatcher._cache
@@ -92,3 +92,14 @@ def is_compiled(dispatcher: Any, *arguments: Any) -> bool:
         return key in cache._cache_file._load_index()
     except (AttributeError, OSError, ValueError):
         return False
+
+
+def compile_for(dispatcher: Any, *arguments: Any) -> None:
+    """Compile a kernel for such arguments without calling it, into the disk cache too."""
+    if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        dispatcher.compile(types_of(arguments))
+
+
+def types_of(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Numba's types of arguments."""
+    return tuple(numba.typeof(argument) for argument in arguments)  # type: ignore[no-untyped-call]

@@ -28,7 +28,7 @@ from bayesgrove.models.nrm.paper_sampler import PaperSampler
 from bayesgrove.models.nrm.points import euclidean_points
 from bayesgrove.models.nrm.predictive import choose_draws, cluster_probabilities, draw_rows, keep_draws, log_density
 from bayesgrove.models.nrm.process import DIRICHLET, GENERALISED_GAMMA, Process, log_kappa_table
-from bayesgrove.models.nrm.sampler import MixtureSampler, make_sampler
+from bayesgrove.models.nrm.sampler import make_sampler
 from bayesgrove.models.nrm.schedules import SAMPLERS, schedule_of
 from bayesgrove.models.nrm.starts import SampleStart
 from bayesgrove.models.nrm.warm import compile_kernels
@@ -191,10 +191,10 @@ class NRMMixture(ChainEstimator, Clusterer):
         self._seed = self._resolve_seed()
         bound = bind(self.likelihood, table, "fixed" if self.sampler == "paper" else self.hyper)
         self._keep_data(bound, process, table)
-        sampler, schedule = self._make_sampler(bound, process), self._make_schedule(table.n_rows)
-        if isinstance(sampler, MixtureSampler):
-            compile_kernels(sampler, schedule, loss=None if self.estimate == "map" else self.estimate)
-        self._run(sampler, schedule, self._describe())
+        schedule = self._make_schedule(table.n_rows)
+        if self.sampler != "paper":
+            compile_kernels(bound, process, schedule, loss=None if self.estimate == "map" else self.estimate)
+        self._run(self._make_sampler(bound, process), schedule, self._describe())
         self._summarise()
         return self
 

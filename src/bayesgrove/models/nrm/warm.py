@@ -1,37 +1,40 @@
 """Compiling the kernels of a mixture side by side: the largest one in a process of its own, through the disk cache.
 
-Cold, the kernels of one likelihood take the compiler some 35 s, and numba compiles one at a time in a process. Before
-the chains begin they are all asked for once, with eight rows; later runs find them on the disk and skip this.
+Cold, the kernels of one likelihood take the compiler some 45 s, and numba compiles one at a time in a process. Before
+anything else of a fit they are all asked for once; later runs find them on the disk and skip this.
 """
 
 import contextlib
-import dataclasses
 import logging
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from bayesgrove.core.jit import is_compiled
+from bayesgrove.core.jit import compile_for, is_compiled
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.point_estimate import estimate_partition
-from bayesgrove.inference.schedule import Schedule, Step
+from bayesgrove.inference.schedule import Schedule
+from bayesgrove.likelihoods import Bound
 from bayesgrove.models.nrm.anchors import Options, split_merge_moves
+from bayesgrove.models.nrm.guide import Guide
+from bayesgrove.models.nrm.process import Process
 from bayesgrove.models.nrm.sampler import MixtureSampler, make_sampler
-from bayesgrove.models.nrm.starts import OneCluster
+from bayesgrove.models.nrm.scorers import choose_scorer
 from bayesgrove.models.nrm.state import Clusters, Weights
 
 FEW_ROWS = 8
 logger = logging.getLogger("bayesgrove")
 
 
-def compile_kernels(sampler: MixtureSampler, schedule: Schedule, *, loss: str | None) -> None:
+def compile_kernels(bound: Bound, process: Process, schedule: Schedule, *, loss: str | None) -> None:
     """Have everything a fit needs compiled, unless it is; `loss` names that of the point estimate, if any."""
-    anchors = next((step for step in schedule.draw if step.move == "anchors"), None)
-    if anchors is None or sampler.n_items < FEW_ROWS or moves_are_compiled(sampler):
+    has_anchors = any(step.move == "anchors" for step in schedule.draw)
+    n_rows, complete = bound.values.shape[0], not bool(np.isnan(bound.values).any())
+    if not has_anchors or n_rows < FEW_ROWS or moves_are_compiled(bound.prior, n_rows, complete=complete):
         return
-    small = few_rows(sampler)
-    with _in_another_process(dataclasses.replace(small, first_labels=OneCluster(FEW_ROWS)), anchors):
-        rng = generator(0)
+    with _in_another_process(bound.prior, n_rows, complete=complete):
+        small, rng = few_rows(bound, process), generator(0)
         state = small.start(rng)
         for step in schedule.draw:
             if step.move != "anchors":
@@ -43,8 +46,8 @@ def compile_kernels(sampler: MixtureSampler, schedule: Schedule, *, loss: str | 
 
 
 @contextlib.contextmanager
-def _in_another_process(sampler: MixtureSampler, step: Step) -> Iterator[None]:
-    """Make a step in a process of its own while the block runs, and wait for it.
+def _in_another_process(prior: Any, n_rows: int, *, complete: bool) -> Iterator[None]:
+    """Compile split-merge moves in a process of its own while the block runs, and wait for it.
 
     It only saves time: whatever goes wrong there, this process can do the work when it comes to it. The process is not
     one of joblib's workers, which others may be using.
@@ -54,7 +57,7 @@ def _in_another_process(sampler: MixtureSampler, step: Step) -> Iterator[None]:
         from joblib.externals.loky import ProcessPoolExecutor
 
         executor = ProcessPoolExecutor(max_workers=1)
-        made = executor.submit(make_moves, sampler, step)
+        made = executor.submit(compile_moves, prior, n_rows, complete=complete)
     except Exception as error:  # no processes here, for instance inside another worker
         logger.debug("no process to compile kernels in: %s", error)
         yield
@@ -70,36 +73,32 @@ def _in_another_process(sampler: MixtureSampler, step: Step) -> Iterator[None]:
         executor.shutdown(wait=False, kill_workers=True)
 
 
-def few_rows(sampler: MixtureSampler) -> MixtureSampler:
+def few_rows(bound: Bound, process: Process) -> MixtureSampler:
     """The same model with the first rows only, and a missing one among them where the data have missing cells."""
-    values = sampler.values[:FEW_ROWS].copy()
-    if np.isnan(sampler.values).any():
+    values = bound.values[:FEW_ROWS].copy()
+    if np.isnan(bound.values).any():
         values[0] = np.nan
     order = np.arange(FEW_ROWS)
-    return make_sampler(
-        sampler.prior,
-        values,
-        (order, order[:-1].copy()),
-        sampler.process,
-        sampler.free,
-        0.0,
-        None,
-        {},
-    )
+    return make_sampler(bound.prior, values, (order, order[:-1].copy()), process, bound.free, 0.0, None, {})
 
 
-def make_moves(sampler: MixtureSampler, step: Step) -> None:
-    """One step from the start."""
-    rng = generator(0)
-    sampler.move(rng, sampler.start(rng), step)
+def move_arguments(prior: Any, n_rows: int, *, complete: bool) -> tuple[Any, ...]:
+    """Arguments of the types that split-merge moves, the largest kernel, are called with; their content means nothing.
 
-
-def moves_are_compiled(sampler: MixtureSampler) -> bool:
-    """Whether split-merge moves, the largest kernel, are ready for this likelihood."""
-    whole, number = np.zeros(1, np.int64), np.zeros(1)
-    matrix = np.zeros((1, 1))
+    No state is made for them: what makes one would have to be compiled first.
+    """
+    whole, number, matrix = np.zeros(1, np.int64), np.zeros(1), np.zeros((1, 1))
     clusters = Clusters(whole, whole, whole, matrix, matrix, number)
-    scorer = sampler.scorer(np.zeros(len(sampler.free)))
-    weights = Weights(number, number)
-    arguments = (scorer, sampler.values, clusters, weights, sampler.guide, whole, Options(), 0, whole)
-    return is_compiled(split_merge_moves, generator(0), *arguments)
+    guide = Guide(whole, whole, whole, whole, number)
+    scorer = choose_scorer(prior, n_rows, complete=complete)
+    return (generator(0), scorer, matrix, clusters, Weights(number, number), guide, whole, Options(), 0, whole)
+
+
+def compile_moves(prior: Any, n_rows: int, *, complete: bool) -> None:
+    """Compile split-merge moves for a likelihood."""
+    compile_for(split_merge_moves, *move_arguments(prior, n_rows, complete=complete))
+
+
+def moves_are_compiled(prior: Any, n_rows: int, *, complete: bool) -> bool:
+    """Whether split-merge moves are ready for a likelihood."""
+    return is_compiled(split_merge_moves, *move_arguments(prior, n_rows, complete=complete))
