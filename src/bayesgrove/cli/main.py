@@ -154,6 +154,29 @@ def watch(
 
 
 @app.command()
+def reproduce(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="An experiment; without it all are listed.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller tables and fewer repeats.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for the tables as CSV and the verdicts.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of data and methods.")] = 0,
+    data_home: Annotated[Path | None, typer.Option(help="Folder of the research data.")] = None,
+    force: Force = False,
+) -> None:
+    """Run an experiment of a paper again and judge its claims."""
+    from bayesgrove.cli.progress import log_to_stderr
+    from bayesgrove.cli.reproduce import list_experiments
+    from bayesgrove.cli.reproduce import reproduce as run_experiment
+
+    with log_to_stderr(0):
+        if name is None:
+            list_experiments(_console())
+        else:
+            run_experiment(name, _console(), quick=quick, out=out, seed=seed, data_home=data_home, force=force)
+
+
+@app.command()
 def doctor() -> None:
     """Show versions, the kernel cache and the data found."""
     from bayesgrove.cli.doctor import doctor as run_doctor

@@ -1,0 +1,111 @@
+"""`bayesgrove reproduce`: experiments of the papers, their claims with verdicts."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table as Grid
+
+from bayesgrove.core import provenance
+from bayesgrove.core.errors import InvalidFileError
+from bayesgrove.io import atomic
+from bayesgrove.io.delimited import write_csv
+from bayesgrove.reproduction.experiments import EXPERIMENTS
+from bayesgrove.reproduction.experiments import reproduce as run
+from bayesgrove.reproduction.outcome import Outcome, Row
+
+OUTCOME = "outcome.json"
+STYLES = {"holds": "green", "fails": "red", "undecided": "yellow"}
+
+
+def list_experiments(console: Console) -> None:
+    """Names and what they show."""
+    for name, experiment in EXPERIMENTS.items():
+        console.print(f"{name:<16} {experiment.about}", soft_wrap=True)
+
+
+def reproduce(
+    name: str, console: Console, *, quick: bool, out: Path | None, seed: int, data_home: Path | None, force: bool
+) -> None:
+    """Run an experiment, show its tables and verdicts, and keep them where a folder is given."""
+    if out is not None:
+        check_folder(out, force=force)
+    progress = Console(stderr=True)
+    start = time.perf_counter()
+    outcome = run(
+        name, quick=quick, seed=seed, data_home=data_home, tell=lambda line: progress.print(line, style="dim")
+    )
+    seconds = time.perf_counter() - start
+    show(console, outcome)
+    if out is not None:
+        about = provenance.record(name, {"quick": quick, "seed": seed}, seed) | {"seconds": round(seconds, 1)}
+        write(out, outcome, about)
+        console.print(f"\ntables and verdicts in {out}", soft_wrap=True)
+
+
+def check_folder(out: Path, *, force: bool) -> None:
+    """Refuse a folder with something else in it before any work is done."""
+    if os.path.lexists(out) and not out.is_dir():
+        raise InvalidFileError(f"{out} is a file; --out names a folder.", path=out)
+    if not out.absolute().parent.is_dir():
+        raise InvalidFileError(f"there is no folder {out.absolute().parent} to make {out.name} in.", path=out)
+    if out.is_dir() and any(out.iterdir()) and not (force and (out / OUTCOME).is_file()):
+        raise InvalidFileError(f"{out} is not empty; choose another folder, or --force for one of ours.", path=out)
+
+
+def show(console: Console, outcome: Outcome) -> None:
+    """Tables, then what the paper says and what was seen."""
+    console.print(outcome.title, style="bold")
+    for name, rows in outcome.tables.items():
+        console.print(f"\n{name}")
+        console.print(grid_of(rows))
+    console.print()
+    claims = Grid(box=None, pad_edge=False, header_style="bold")
+    for title in ("verdict", "the paper", "here"):
+        claims.add_column(title, overflow="fold")
+    for claim in outcome.claims:
+        claims.add_row(f"[{STYLES[claim.verdict]}]{claim.verdict}[/]", claim.paper, claim.ours)
+    console.print(claims)
+    for note in outcome.notes:
+        console.print(f"note: {note}", soft_wrap=True, markup=False)
+
+
+def grid_of(rows: Any) -> Grid:
+    """Rows as a grid."""
+    grid = Grid(box=None, pad_edge=False, header_style="bold")
+    titles = titles_of(rows)
+    for title in titles:
+        grid.add_column(title, justify="right")
+    for row in rows:
+        grid.add_row(*(cell_text(row.get(title)) for title in titles))
+    return grid
+
+
+def titles_of(rows: Any) -> list[str]:
+    """Names of columns in the order in which they appear."""
+    return list(dict.fromkeys(title for row in rows for title in row))
+
+
+def cell_text(value: Any) -> str:
+    """A number in four digits, or a text."""
+    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def write(out: Path, outcome: Outcome, about: Row) -> None:
+    """One CSV for each table, and one JSON document with the verdicts."""
+    out.mkdir(exist_ok=True)
+    for name, rows in outcome.tables.items():
+        titles = titles_of(rows)
+        file = out / f"{name.lower().replace(' ', '-')}.csv"
+        write_csv(file, titles, [[row.get(title) for title in titles] for row in rows])
+    document = {
+        "title": outcome.title,
+        "claims": [{"paper": c.paper, "ours": c.ours, "verdict": c.verdict} for c in outcome.claims],
+        "notes": list(outcome.notes),
+        "tables": {name: list(rows) for name, rows in outcome.tables.items()},
+        "provenance": dict(about),
+    }
+    atomic.write_text(out / OUTCOME, json.dumps(document, indent=2) + "\n")

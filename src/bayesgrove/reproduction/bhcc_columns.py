@@ -1,0 +1,79 @@
+"""Section 8.3 of Li and Shafto (2011): bound, accuracy and time as columns grow."""
+
+import math
+from typing import Any
+
+from bayesgrove.reproduction.cross_methods import (
+    CHAINS,
+    METHODS,
+    RANDOMIZED,
+    TREES,
+    Score,
+    cross_validate,
+    exact_search,
+)
+from bayesgrove.reproduction.cross_tables import equal_views
+from bayesgrove.reproduction.outcome import Claim, Outcome, Tell
+
+COLUMNS, QUICK_COLUMNS = (40, 80, 120, 160, 200), (40, 80, 160)
+N_VIEWS, N_FOLDS = 4, 3
+EXACT = "BHCC, exact search"
+NEAR_LINEAR, NEAR_QUADRATIC, ALIKE = 1.3, 1.5, 0.02
+
+
+def run(*, quick: bool, seed: int, data_home: Any, tell: Tell) -> Outcome:
+    """Four views, more and more columns."""
+    methods = {EXACT: exact_search, **{name: METHODS[name] for name in (TREES, RANDOMIZED, CHAINS)}}
+    rows = []
+    for n_columns in QUICK_COLUMNS if quick else COLUMNS:
+        table = equal_views(N_VIEWS, seed, n_columns)
+        for name, make in methods.items():
+            tell(f"{n_columns} columns: {name}")
+            score = cross_validate(make, table, seed, 1 if quick else N_FOLDS)
+            rows.append(row_of(n_columns, name, score))
+    exponents = {name: exponent(rows, name) for name in methods}
+    table_of = [{"method": name, "exponent of time": value} for name, value in exponents.items()]
+    tables = {"by columns": rows, "growth of time": table_of}
+    return Outcome("Bound, accuracy and time by number of columns", tables, claims(rows, exponents), notes())
+
+
+def row_of(n_columns: int, name: str, score: Score) -> dict[str, Any]:
+    """One line of the table."""
+    bound = None if math.isnan(score.bound) else score.bound
+    return {
+        "columns": n_columns, "method": name, "bound": bound, "accuracy": score.accuracy,
+        "log_score": score.log_score, "cpu_seconds": score.seconds,
+    }  # fmt: skip
+
+
+def exponent(rows: list[dict[str, Any]], name: str) -> float:
+    """Slope of log time over log columns, between the smallest and the largest table."""
+    own = [row for row in rows if row["method"] == name]
+    first, last = own[0], own[-1]
+    return math.log(last["cpu_seconds"] / first["cpu_seconds"]) / math.log(last["columns"] / first["columns"])
+
+
+def claims(rows: list[dict[str, Any]], exponents: dict[str, float]) -> list[Claim]:
+    """Linear, quadratic, alike."""
+    last = max(row["columns"] for row in rows)
+    accuracy = {row["method"]: row["accuracy"] for row in rows if row["columns"] == last}
+    spread = max(accuracy.values()) - min(accuracy.values())
+    return [
+        Claim(
+            "8.3: randomized BHCC is linear in the columns",
+            f"time grows with the power {exponents[RANDOMIZED]:.2f}",
+            exponents[RANDOMIZED] <= NEAR_LINEAR,
+        ),
+        Claim(
+            "8.3: BHCC is quadratic",
+            f"our exact search grows with the power {exponents[EXACT]:.2f} (the default search, "
+            f"many starts: {exponents[TREES]:.2f})",
+            exponents[EXACT] >= NEAR_QUADRATIC,
+        ),
+        Claim("8.3: accuracies are alike", f"within {spread:.3f} at {last} columns", spread <= ALIKE),
+    ]
+
+
+def notes() -> list[str]:
+    """What to know."""
+    return ["Times are CPU seconds of the fit with compiled kernels, mean over folds."]

@@ -1,0 +1,45 @@
+"""Names of the experiments; a module is imported only when its experiment is run."""
+
+import importlib
+from typing import Any, NamedTuple
+
+from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.reproduction.outcome import Outcome, Tell
+
+
+class Experiment(NamedTuple):
+    """Where an experiment stands and what it shows."""
+
+    place: str
+    about: str
+
+
+EXPERIMENTS = {
+    "bhcc-views": Experiment("bhcc_views", "Li & Shafto 2011, section 8.1: four views of a 100 x 200 table"),
+    "bhcc-cells": Experiment("bhcc_cells", "section 8.2: prediction of hidden cells, synthetic and real tables"),
+    "bhcc-columns": Experiment("bhcc_columns", "section 8.3: bound, accuracy and time by number of columns"),
+    "bhcc-levels": Experiment("bhcc_levels", "section 8.4: accuracy of the randomized search by its levels"),
+}
+
+
+def reproduce(name: str, *, quick: bool = False, seed: int = 0, data_home: Any = None, tell: Tell = print) -> Outcome:
+    """Run an experiment.
+
+    Parameters
+    ----------
+    name : str
+        One of `EXPERIMENTS`.
+    quick : bool
+        Fewer repeats and smaller tables: minutes become seconds, claims get weaker.
+    seed : int
+        Of data and methods.
+    data_home : path, optional
+        Folder of research data; sets that are not there are left out, and the notes say so.
+    tell : callable
+        Gets a line about each step.
+    """
+    if name not in EXPERIMENTS:
+        raise InvalidSettingError(f"NAME is one of {', '.join(EXPERIMENTS)}, got {name!r}.", name=name)
+    module = importlib.import_module(f"bayesgrove.reproduction.{EXPERIMENTS[name].place}")
+    outcome: Outcome = module.run(quick=quick, seed=seed, data_home=data_home, tell=tell)
+    return outcome
