@@ -165,12 +165,9 @@ class TreeAnswers:
         return self._passed(values, form).log_density[-1]
 
     def conditional_log_density(self, values: np.ndarray, given: np.ndarray) -> np.ndarray:
-        """Log density of the observed cells of `values` given those of `given` (section 7.7)."""
-        known = np.broadcast_to(given, values.shape)
-        if (~np.isnan(values) & ~np.isnan(known)).any():
-            raise InvalidSettingError("a cell is either asked for or given, got some in both. Leave them out of one.")
-        both = np.where(np.isnan(values), known, values)
-        return self.row_log_density(both) - self.row_log_density(np.ascontiguousarray(known))
+        """Log density of the observed cells of `values` given those of `given` (section 7.7); no cell is in both."""
+        both = np.where(np.isnan(values), given, values)
+        return self.row_log_density(both) - self.row_log_density(given)
 
     def row_cell_mixtures(self, values: np.ndarray, columns: np.ndarray) -> CellMixtures:
         """Predictives of the missing cells of new rows given their observed ones."""
