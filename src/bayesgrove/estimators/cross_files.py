@@ -107,7 +107,8 @@ def cross_tree_parts(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]
     document, arrays = view_parts(model)
     fit: CrossFit = model._fit
     trees, which = distinct_trees(fit)
-    own = {name: float(getattr(fit, name)).hex() for name in FIT_NUMBERS}
+    own: dict[str, Any] = {name: float(getattr(fit, name)).hex() for name in FIT_NUMBERS}
+    own["log_concentrations"] = [value.hex() for value in model._logs]
     found = {"method": fit.method, "evidence": fit.evidence, "n_row_trees": fit.n_row_trees, "bounds": dict(fit.bounds)}
     evidence = {"view_log_evidence": fit.view_log_evidence, "row_trees": trees, "node_row_tree": which}
     return {**document, **own, **found}, {**arrays, **evidence}
@@ -117,10 +118,13 @@ def restore_cross_tree(model: Any, document: dict[str, Any], arrays: dict[str, n
     """Set the attributes that `fit` would have set, or refuse them; predictions are computed as `fit` computes them."""
     tree = restore_views(model, document, arrays)
     model._check_settings()
+    log_rows, log_columns = (float.fromhex(value) for value in document["log_concentrations"])
+    model._logs = log_rows, log_columns
     trees, which = np.ascontiguousarray(arrays["row_trees"]), arrays["node_row_tree"]
     check_rules(row_tree_rules(model, tree, trees, which, arrays["view_log_evidence"]))
     model._fit = restored_fit(model, tree, document, arrays)
-    check_rules((("a number is not finite", lambda: bool(np.isfinite([model._fit.log_evidence_bound]).all())),))
+    numbers = [*model._logs, model._fit.log_evidence_bound, model._fit.flat_bound]
+    check_rules((("a number is not finite", lambda: bool(np.isfinite(numbers).all())),))
     model.log_evidence_, model.search_ = model._fit.log_evidence_bound, model._fit.method
     names = model.tree_.leaf_labels
     views = [replace(view, tree_=replace(view.tree_, leaf_labels=names)) for view in model._views_of(model._fit)]
@@ -166,8 +170,7 @@ def restored_fit(model: Any, tree: Tree, document: dict[str, Any], arrays: dict[
     trees = [np.ascontiguousarray(merges) for merges in arrays["row_trees"]]
     children = tuple(trees[k] for k in arrays["node_row_tree"])
     bound = model._bound._replace(values=model._values)
-    logs = np.log(model.row_concentration_), np.log(model.column_concentration_)
-    problem = problem_of(bound, Numbers(bound.prior, *map(float, logs)), evidence=str(document["evidence"]))
+    problem = problem_of(bound, Numbers(bound.prior, *model._logs), evidence=str(document["evidence"]))
     views = tuple(np.flatnonzero(model.view_labels_ == k) for k in range(int(model.view_labels_.max()) + 1))
     nodes = [node_of_columns(tree, view) for view in views]
     return CrossFit(

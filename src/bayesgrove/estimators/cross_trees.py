@@ -43,6 +43,8 @@ class CrossTreeClusterer(CrossClusterer):
 
     _answers: TreeAnswers
     _fit: CrossFit
+    _logs: tuple[float, float]
+    """Log concentrations of rows and columns, to the last bit."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters of this estimator, as given.
@@ -113,8 +115,9 @@ class CrossTreeClusterer(CrossClusterer):
         rule, fit = self._cut_rule(), fitted.fit
         if cut and rule[0] != "half":
             fit = cut_again(fitted.problem, fit, *rule)
-        self.row_concentration_ = math.exp(fitted.numbers.log_rows)
-        self.column_concentration_ = math.exp(fitted.numbers.log_columns)
+        self._logs = fitted.numbers.log_rows, fitted.numbers.log_columns
+        self.row_concentration_ = as_number(self.row_concentration, self._logs[0])
+        self.column_concentration_ = as_number(self.column_concentration, self._logs[1])
         self.log_evidence_, self.search_, self._fit = fit.log_evidence_bound, fit.method, fit
         logging.getLogger("bayesgrove").info("%d views found by the search %r", len(fit.views), fit.method)
         views = self._views_of(fit)
@@ -138,14 +141,8 @@ class CrossTreeClusterer(CrossClusterer):
 
     def _make_answers(self, bound: Bound, fit: CrossFit, views: list[FittedView]) -> TreeAnswers:
         """What prediction needs."""
-        return make_tree_answers(
-            bound.prior,
-            bound.values,
-            fit,
-            math.log(self.row_concentration_),
-            math.log(self.column_concentration_),
-            view_labels=[view.labels_ for view in views],
-        )
+        labels = [view.labels_ for view in views]
+        return make_tree_answers(bound.prior, bound.values, fit, *self._logs, view_labels_per_view=labels)
 
     def score_samples(self, X: Any, form: str = "normalised") -> np.ndarray:
         """Log predictive density of each new row, in the data's own units.
@@ -167,7 +164,7 @@ class CrossTreeClusterer(CrossClusterer):
         every = np.vstack([self._values, values])
         bound = self._bound._replace(values=every)
         bound = bound._replace(log_measure=float(np.sum(bound.encoding.log_measure(every))))
-        numbers = Numbers(bound.prior, math.log(self.row_concentration_), math.log(self.column_concentration_))
+        numbers = Numbers(bound.prior, *self._logs)
         problem = problem_of(bound, numbers, evidence=self.evidence, n_threads=effective_n_jobs(self.n_jobs))
         fit = more_rows(problem, bound.prior, self._fit, self._seed, exactly=self._grows_exactly(len(every)))
         self._keep_fit(Fitted(bound, numbers, problem, fit), cut=False)
@@ -179,3 +176,8 @@ class CrossTreeClusterer(CrossClusterer):
     def _restore(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Take `_file_parts` back from a model file, or refuse them; all else is restored already."""
         restore_cross_tree(self, document, arrays)
+
+
+def as_number(given: Any, log_used: float) -> float:
+    """A concentration as it was given, or as it was learned."""
+    return math.exp(log_used) if isinstance(given, str) else float(given)

@@ -56,9 +56,10 @@ class RandomizedBHCC(CrossTreeClusterer):
     and not the weight of joining that side; filter_rule="paper" keeps it (tests/exact/test_bhcc_searches.py,
     test_golden_filter).
 
-    With many rows the views, the column tree and the numbers come from `row_sample` rows; the row trees of the views are
-    then grown over all rows by `RandomizedBHC`'s algorithm, columns are moved against them, and the evidence of every
-    node of the column tree is computed over all rows on the best of these trees: a valid bound, as it is for any tree.
+    With many rows the views, the column tree and the numbers come from `row_sample` rows; the row trees of the views
+    are then grown over all rows by the algorithm of `RandomizedBHC`, columns are moved against them, and the evidence
+    of every node of the column tree is computed over all rows on the best of these trees: a valid bound, as it is for
+    any tree.
 
     Examples
     --------

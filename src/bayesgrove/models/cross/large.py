@@ -1,4 +1,4 @@
-"""Tables of many rows: views from a sample of rows, row trees of the views over all rows, columns moved against them."""
+"""Tables of many rows: views from a sample of rows, their row trees over all rows, columns moved against them."""
 
 from typing import Any
 
