@@ -25,6 +25,7 @@ from bayesgrove.likelihoods.columns import N_HYPER, ColumnsPrior, column_log_gra
 from bayesgrove.likelihoods.contract import hyper, with_hyper
 from bayesgrove.models.cross.evidence import log_crp_constant
 from bayesgrove.models.cross.polish import Partition
+from bayesgrove.models.cross.tree_views import part_of_prior
 from bayesgrove.stats.special import log_add
 from bayesgrove.trees import Tree
 
@@ -60,12 +61,6 @@ class FixedViews(NamedTuple):
     trees: tuple[FixedTree, ...]
 
 
-def part_of(prior: ColumnsPrior, columns: np.ndarray) -> ColumnsPrior:
-    """The prior of some columns."""
-    widths = np.diff(prior.start)[columns]
-    return ColumnsPrior(prior.family[columns], prior.params[columns], np.concatenate([[0], np.cumsum(widths)]))
-
-
 def fixed_views(
     prior: ColumnsPrior, values: np.ndarray, views: Sequence[np.ndarray], row_children: Sequence[np.ndarray]
 ) -> FixedViews:
@@ -73,7 +68,7 @@ def fixed_views(
     trees = []
     for view, children in zip(views, row_children, strict=True):
         tree = Tree.from_merges(np.asarray(children, np.int64), log_merge_odds=np.zeros(len(children)))
-        trees.append(fixed_tree(part_of(prior, view), np.ascontiguousarray(values[:, view]), tree))
+        trees.append(fixed_tree(part_of_prior(prior, view), np.ascontiguousarray(values[:, view]), tree))
     return FixedViews(tuple(views), tuple(trees))
 
 
@@ -117,7 +112,7 @@ def flat_bound_and_gradient(numbers: Numbers, views: FixedViews) -> tuple[float,
     at = hyper_start(prior.family)
     bound = n_views * log_crp_constant(n_rows, numbers.log_rows) + log_crp_constant(n_columns, numbers.log_columns)
     for columns, tree in zip(views.columns, views.trees, strict=True):
-        bound += view_bound_and_gradient(part_of(prior, columns), tree, numbers.log_rows, at, gradient[:-1])
+        bound += view_bound_and_gradient(part_of_prior(prior, columns), tree, numbers.log_rows, at, gradient[:-1])
         bound += numbers.log_columns + math.lgamma(columns.size)
     gradient[-2] -= n_views * expected_clusters(n_rows, numbers.log_rows)
     gradient[-1] = n_views - expected_clusters(n_columns, numbers.log_columns)

@@ -17,10 +17,10 @@ from bayesgrove.likelihoods.columns import ColumnsPrior
 from bayesgrove.models.cross.column_trees import Node, union_node, whole_node
 from bayesgrove.models.cross.evidence import Problem, flat_bound, grow_views, log_evidence
 from bayesgrove.models.cross.fixed_trees import node_weights, root_log_q, set_on_tree
-from bayesgrove.models.cross.learning import part_of
 from bayesgrove.models.cross.polish import Partition, views_of
 from bayesgrove.models.cross.row_trees import log_weights
 from bayesgrove.models.cross.search import CrossFit, assembled
+from bayesgrove.models.cross.tree_views import part_of_prior
 from bayesgrove.trees import Tree
 
 MOST_EXACT_ROWS = 2_000
@@ -47,7 +47,7 @@ def sampled_tree(
     """Merges of a randomized tree of all rows in a view."""
     values = np.ascontiguousarray(problem.table.values[columns].T)
     complete = not bool(np.isnan(values).any())
-    rows = RowProblem(part_of(prior, columns), values, problem.log_rows, complete, seed, problem.n_threads)
+    rows = RowProblem(part_of_prior(prior, columns), values, problem.log_rows, complete, seed, problem.n_threads)
     return grow(rows, settings or RowSettings(leaf_size=LEAF_SIZE)).forest.children.astype(np.int32)
 
 
