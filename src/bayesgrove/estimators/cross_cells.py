@@ -27,7 +27,6 @@ from bayesgrove.models.cross.cell_mixtures import (
     CellMixtures,
     chosen_cells,
     draw,
-    is_gaussian,
     modes,
     moments,
     probabilities,
@@ -155,8 +154,8 @@ class CellQueries:
         ends, first = np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level]), 0
         for mixtures in chunks:
             here = slice(first, first + mixtures.column.size)
-            mean, sd[here] = moments(prior, mixtures)
-            estimate[here] = np.where(is_gaussian(prior, mixtures), mean, modes(prior, mixtures))
+            _, sd[here] = moments(prior, mixtures)
+            estimate[here] = modes(prior, mixtures)
             low[here], high[here] = quantiles(prior, mixtures, ends).T
             chances.extend(listed_probabilities(prior, mixtures))
             for k in range(n_draws):
@@ -232,7 +231,7 @@ class CellQueries:
 def listed_probabilities(prior: Any, mixtures: CellMixtures) -> list[np.ndarray | None]:
     """Probabilities of the values of yes/no and category cells, None for others."""
     listed = np.isin(prior.family[mixtures.column], (BERNOULLI, CATEGORICAL))
-    found, start = probabilities(prior, chosen_cells(mixtures, np.flatnonzero(listed)))
+    start, found = probabilities(prior, chosen_cells(mixtures, np.flatnonzero(listed)))
     out: list[np.ndarray | None] = [None] * listed.size
     for place, cell in enumerate(np.flatnonzero(listed)):
         out[cell] = found[start[place] : start[place + 1]]

@@ -13,7 +13,7 @@ from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.table import Table
 from bayesgrove.estimators.clusterer import Clusterer, most_probable, typical_row
 from bayesgrove.estimators.cross_cells import CellQueries
-from bayesgrove.estimators.cross_inputs import UNSEEN, free_numbers, likelihood_per_column, table_kind
+from bayesgrove.estimators.cross_inputs import UNSEEN, likelihood_per_column, table_kind
 from bayesgrove.estimators.cross_queries import RowAndColumnQueries
 from bayesgrove.estimators.inputs import read_input
 from bayesgrove.estimators.settings import check_choice, check_n_jobs
@@ -93,8 +93,6 @@ class CrossClusterer(CellQueries, RowAndColumnQueries, Clusterer):
 
     _values: np.ndarray
     """The training table, encoded."""
-    _free: np.ndarray
-    """Which numbers of each column are to be learned, (columns, numbers)."""
 
     @property
     def n_views_(self) -> int:
@@ -123,7 +121,6 @@ class CrossClusterer(CellQueries, RowAndColumnQueries, Clusterer):
         table = read_input(self, X, reset=True)
         self._given_as, self._kinds = table_kind(X), table.kinds
         likelihood = likelihood_per_column(self.likelihood, table, self.unseen)
-        self._free = free_numbers(likelihood, self.hyper)
         return table, bind(likelihood, table, self.hyper)
 
     def _keep(self, bound: Bound, estimate: Estimate, answers: Answers) -> None:

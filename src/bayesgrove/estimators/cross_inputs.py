@@ -13,11 +13,9 @@ from bayesgrove.io.frames import is_frame
 from bayesgrove.likelihoods import Bound, Categorical, Columns, Likelihood
 from bayesgrove.likelihoods.base import LOG_2
 from bayesgrove.likelihoods.bind import resolve
-from bayesgrove.likelihoods.columns import FAMILIES
 
 Schema = tuple[tuple[str, ...], dict[int, tuple[Any, ...]]]
 UNSEEN = ("error", "reserve")
-MOST_HYPER = max(len(family.hyper) for family in FAMILIES)
 
 
 def likelihood_per_column(likelihood: Any, table: Table, unseen: str) -> Columns:
@@ -52,16 +50,6 @@ def of_column(likelihood: Likelihood, j: int) -> Likelihood:
     """The likelihood of column `j` alone, where parameters are one number or one per column."""
     given = {field.name: getattr(likelihood, field.name) for field in fields(likelihood)}
     return replace(likelihood, **{k: v[j] for k, v in given.items() if isinstance(v, tuple) and j < len(v)})
-
-
-def free_numbers(likelihood: Columns, hyper: str) -> np.ndarray:
-    """Which numbers of each column are to be learned, bool (columns, numbers), in the order of a family's `hyper`."""
-    free = np.zeros((len(likelihood.likelihoods), MOST_HYPER), np.bool_)
-    for j, one in enumerate(likelihood.likelihoods):
-        names = {"auto": one.free, "optimize": one.not_given}.get(hyper, tuple)()
-        for place, name in enumerate(one.learnable):
-            free[j, place] = name in names
-    return free
 
 
 def column_numbers(columns: Any, names: Sequence[str]) -> np.ndarray:
