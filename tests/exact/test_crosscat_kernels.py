@@ -22,6 +22,7 @@ from reference.crosscat import (
     swap,
 )
 from reference.crosscat_tables import small_model
+from reference.crosscat_views import allocate, split_merge_views
 from reference.enumerate_moves import outcomes
 
 pytestmark = pytest.mark.exact
@@ -49,6 +50,7 @@ MOVES = {
     "rows of the first view": lambda m, s, c, b: gibbs_row(m, s, 0, 1, c, b),
     "rows of the last view": lambda m, s, c, b: gibbs_row(m, s, last_view(s), 0, c, b),
     "split-merge": lambda m, s, c, b: split_merge(m, s, 0, c, b),
+    "whole views": lambda m, s, c, b: split_merge_views(m, s, c, b),
     "existing views": lambda m, s, c, b: column_among_existing(m, s, 1, c, b),
     **{
         f"{kind} {n}": lambda m, s, c, b, kind=kind, n=n: column_move(m, s, 1, c, kind=kind, n_draws=n, beta=b)
@@ -113,3 +115,11 @@ def test_the_sequential_proposal_is_a_law(j):
     model = small_model("four")
     total = np.exp([log_sequential(model, j, labels) for labels in partitions(4)]).sum()
     assert total == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("beta", BETAS)
+def test_the_allocation_of_rows_is_a_law(beta):
+    model = small_model("four")
+    for order in ((0, 1, 2, 3), (2, 0, 3, 1)):
+        logs = [allocate(model, (0, 2), order, beta, None, labels)[1] for labels in partitions(4)]
+        assert np.exp(logs).sum() == pytest.approx(1.0, abs=1e-12)

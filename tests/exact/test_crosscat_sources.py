@@ -18,7 +18,8 @@ from bayesgrove.models.cross.mcmc_rows import gibbs_rows
 from bayesgrove.models.cross.mcmc_sampler import swap_chains
 from bayesgrove.models.cross.mcmc_split_merge import split_merge
 from bayesgrove.models.cross.mcmc_state import make_state
-from reference import crosscat
+from bayesgrove.models.cross.mcmc_views import split_merge_views
+from reference import crosscat, crosscat_views
 from reference.crosscat_tables import ALPHAS, faults, small_model, target_of
 from reference.enumerate_moves import law_of, outcomes
 from reference.enumerate_rng import EnumeratingRng
@@ -160,6 +161,21 @@ def test_a_share_of_new_views():
         return crosscat.column_among_existing(model, cross, 0, choose)
 
     check_move("three", some_states("three", 17), move_one_column(0, "sequential", 1, 0.25, 1.0), twin)
+
+
+@pytest.mark.parametrize("beta", BETAS)
+def test_whole_views(beta):
+    model = small_model("three")
+
+    def library(rng, target, state):
+        sizes, stats = split_merge_views(
+            rng, target, state.views, state.params, state.tables, state.concentrations, beta, 1, np.zeros(4, np.int64)
+        )
+        state.views = state.views._replace(sizes=sizes, stats=stats)
+
+    states = some_states("three", 23)
+    assert {max(views) for views, _ in states} == {0, 1, 2}
+    check_move("three", states, library, lambda s, c: crosscat_views.split_merge_views(model, s, c, beta))
 
 
 @pytest.mark.parametrize("kind", PROPOSALS)

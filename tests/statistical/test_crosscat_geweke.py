@@ -16,6 +16,7 @@ SLICES = Step("concentrations", 1, {"method": "slice"})
 ALONE = {
     "columns": Step("columns"),
     "columns prior": Step("columns", 1, {"new_view": "prior", "n_proposals": 2}),
+    "whole views": Step("views", 2),
     "existing views": Step("columns", 1, {"share": 0.0}),
     "rows": ROWS,
     "split-merge": SPLIT_MERGE,

@@ -10,7 +10,7 @@ import numpy as np
 from bayesgrove.core.errors import InvalidSettingError, NumericalError
 from bayesgrove.core.jit import kernel
 from bayesgrove.inference.schedule import Step
-from bayesgrove.models.cross import mcmc_columns, mcmc_split_merge
+from bayesgrove.models.cross import mcmc_columns, mcmc_split_merge, mcmc_views
 from bayesgrove.models.cross.mcmc_columns import move_columns
 from bayesgrove.models.cross.mcmc_coordinates import Hyperpriors
 from bayesgrove.models.cross.mcmc_grid import draw_on_grids
@@ -22,6 +22,7 @@ from bayesgrove.models.cross.mcmc_split_merge import split_merge
 from bayesgrove.models.cross.mcmc_starts import Start
 from bayesgrove.models.cross.mcmc_state import COLUMNS, ROWS, State, log_joint, make_state, with_arrays
 from bayesgrove.models.cross.mcmc_target import Target
+from bayesgrove.models.cross.mcmc_views import split_merge_views
 
 SPLIT_MERGE_NAMES = ("splits", "splits_accepted", "merges", "merges_accepted")
 COLUMN_NAMES = ("moved", "proposed", "opened")
@@ -182,7 +183,7 @@ class CrossCatSampler:
     # ---- moves
 
     def move(self, rng: np.random.Generator, state: Coupled, step: Step) -> Mapping[str, int]:
-        """One of "columns", "rows", "split-merge", "numbers", "grid", "concentrations", "swap"."""
+        """One of "columns", "views", "rows", "split-merge", "numbers", "grid", "concentrations", "swap"."""
         try:
             make = MOVES[step.move]
         except KeyError:
@@ -238,6 +239,17 @@ class CrossCatSampler:
             sizes, stats = sweep_split_merge(
                 rng, self.target, chain.views, chain.params, chain.tables, chain.concentrations[ROWS], beta,
                 step.times, tallies,
+            )  # fmt: skip
+            chain.views = chain.views._replace(sizes=sizes, stats=stats)
+        return dict(zip(SPLIT_MERGE_NAMES, tallies.tolist(), strict=True))
+
+    def _views(self, rng: np.random.Generator, state: Coupled, step: Step) -> Mapping[str, int]:
+        """`times` proposals to merge two views or to divide one."""
+        tallies = np.zeros(mcmc_views.N_TALLIES, np.int64)
+        for chain, beta in zip(state.chains, self.betas, strict=True):
+            sizes, stats = split_merge_views(
+                rng, self.target, chain.views, chain.params, chain.tables, chain.concentrations, beta, step.times,
+                tallies,
             )  # fmt: skip
             chain.views = chain.views._replace(sizes=sizes, stats=stats)
         return dict(zip(SPLIT_MERGE_NAMES, tallies.tolist(), strict=True))
@@ -343,6 +355,7 @@ class CrossCatSampler:
 
 MOVES: dict[str, Callable[[CrossCatSampler, np.random.Generator, Coupled, Step], Mapping[str, int]]] = {
     "columns": CrossCatSampler._columns,
+    "views": CrossCatSampler._views,
     "rows": CrossCatSampler._rows,
     "split-merge": CrossCatSampler._split_merge,
     "numbers": CrossCatSampler._numbers,

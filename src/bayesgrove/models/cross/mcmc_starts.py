@@ -1,66 +1,20 @@
 """First states of CrossCat chains: views of columns, and the rows of each view allocated one after the other."""
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.core.jit import kernel
-from bayesgrove.models.cross.mcmc_lanes import LANES, add_gaussian, add_others, fill_lane, layout_of, score_discrete
-from bayesgrove.models.cross.mcmc_rows import add_row, clear_cluster, wider
-from bayesgrove.models.cross.mcmc_state import ROWS, with_room
+from bayesgrove.models.cross.mcmc_allocation import allocate_rows
+from bayesgrove.models.cross.mcmc_lanes import layout_of
+from bayesgrove.models.cross.mcmc_state import ROWS
 from bayesgrove.models.cross.mcmc_target import Target, fill_all_tables
 from bayesgrove.stats.processes import draw_crp
-from bayesgrove.stats.sampling import draw_log_categorical
 
 Start = Callable[[np.random.Generator, Target, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 """`start(rng, target, params, concentrations)` gives labels of the columns, and of the rows of each view."""
 FEW_COLUMNS = 50
-
-
-@kernel
-def allocate_rows(rng, target, params, tables, alpha, of_column, view, width, labels, n_given):
-    """Rows of a view in order, each to a cluster by its weight n_c m(x | c), or to a new one; fills `labels`.
-
-    The first `n_given` labels, numbered by first appearance, are kept.
-    """
-    layout, log_n, log_alpha = layout_of(target, params, of_column, view, width), target.log_n, math.log(alpha)
-    members, at, _, _, n_discrete, n_regular = layout
-    cells, codes = target.by_row, target.codes_by_row
-    n_open = 0
-    for i in range(n_given):
-        n_open = max(n_open, labels[i] + 1)
-    sizes, stats = np.zeros((1, n_open + 2), np.int64), np.zeros((n_open + 2, target.start[-1]))
-    for i in range(n_given):
-        sizes[0, labels[i]] += 1
-        add_row(target, params, layout, stats[labels[i]], i)
-    fields = wider(np.zeros((layout.weights.size, 0)), n_open + 1)
-    for k in range(n_open + 1):
-        fill_lane(target, params, tables, layout, stats, k, fields, k)
-    out = np.empty(fields.shape[1])
-    for i in range(n_given, labels.size):
-        n_lanes = (n_open + LANES) // LANES * LANES
-        score_discrete(codes, i, members, at, n_discrete, fields, n_lanes, out)
-        add_gaussian(cells, codes, i, members, at, n_discrete, n_regular, fields, n_lanes, out)
-        add_others(target, params, members, n_regular, stats, i, n_open + 1, out)
-        for k in range(n_open):
-            out[k] += log_n[sizes[0, k]]
-        out[n_open] += log_alpha
-        k = max(0, draw_log_categorical(rng, out[: n_open + 1]))
-        labels[i] = k
-        sizes[0, k] += 1
-        add_row(target, params, layout, stats[k], i)
-        if k == n_open:
-            n_open += 1
-            sizes, stats = with_room(sizes, stats, n_open + 2)
-            if n_open + 1 > fields.shape[1]:
-                fields = wider(fields, n_open + 1)
-                out = np.empty(fields.shape[1])
-            clear_cluster(target.start, members, stats[n_open])
-            fill_lane(target, params, tables, layout, stats, n_open, fields, n_open)
-        fill_lane(target, params, tables, layout, stats, k, fields, k)
 
 
 def rows_of_views(
