@@ -213,7 +213,7 @@ def test_similarities_of_rows():
 
 def test_mutual_information_is_a_mean_over_draws():
     """By direct summation over all pairs of values; 0 in draws with two views."""
-    bound, answers = fitted("categories")
+    _, answers = fitted("categories")
     cells, families = TABLES["categories"]
     law, model = crosscat.law_of(twin(cells, families)), twin(cells, families)
     expected = 0.0

@@ -143,7 +143,7 @@ def fail(sampler, step):
 def test_what_another_process_cannot_do_this_one_does(monkeypatch, caplog, place, stand_in, told):
     monkeypatch.setattr(place, stand_in)
     reached = []
-    with caplog.at_level(logging.DEBUG, logger="bayesgrove"), warm._in_another_process(None, Step("anchors")):
+    with caplog.at_level(logging.DEBUG, logger="bayesgrove"), warm.working_elsewhere(warm.make_moves, None, Step("anchors")):
         reached.append(True)
     assert reached
     assert told in caplog.text
@@ -151,7 +151,7 @@ def test_what_another_process_cannot_do_this_one_does(monkeypatch, caplog, place
 
 def test_an_error_of_this_process_is_not_swallowed(monkeypatch):
     monkeypatch.setattr(warm, "make_moves", fail)
-    with pytest.raises(ZeroDivisionError), warm._in_another_process(None, Step("anchors")):
+    with pytest.raises(ZeroDivisionError), warm.working_elsewhere(warm.make_moves, None, Step("anchors")):
         raise ZeroDivisionError
 
 

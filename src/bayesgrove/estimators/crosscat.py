@@ -1,5 +1,6 @@
 """`CrossCat`: cross-categorisation by Markov chains."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -254,20 +255,17 @@ class CrossCat(ChainEstimator, CrossClusterer):
     def _summarise(self) -> None:
         """Point estimate, trees, numbers, what prediction needs."""
         alphas = self.posterior_.extra["concentrations"].mean(axis=(0, 1))
-        self.row_concentration_, self.column_concentration_ = (float(alpha) for alpha in alphas)
+        given = self.row_concentration, self.column_concentration
+        self.row_concentration_, self.column_concentration_ = (
+            float(learned if isinstance(alpha, str) else alpha) for alpha, learned in zip(given, alphas, strict=True)
+        )
         bound = self._learned_bound()
         views = self._estimate_views(bound)
         column_tree = self.posterior_.consensus_tree(self._schema[0])
         details = {"verdict": self.diagnostics_.verdict.sentence}
         estimate = Estimate(views, column_tree, None, details, self.posterior_, self.diagnostics_)
         self._keep(bound, estimate, self._make_answers(bound, views))
-        self.result_ = self._result_with(self._about)
-
-    def _result_with(self, about: dict[str, Any]) -> Any:
-        """The result with the provenance of the run, which names no folder."""
-        from dataclasses import replace
-
-        return replace(self.result_, provenance=about)
+        self.result_ = replace(self.result_, provenance=self._about)  # it names no folder
 
     def _learned_bound(self) -> Bound:
         """The bound table, the likelihood at the medians of the numbers that were learned."""

@@ -7,7 +7,8 @@ the chains begin they are all asked for once, with eight rows; later runs find t
 import contextlib
 import dataclasses
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ def compile_kernels(sampler: MixtureSampler, schedule: Schedule, *, loss: str | 
     if anchors is None or sampler.n_items < FEW_ROWS or moves_are_compiled(sampler):
         return
     small = few_rows(sampler)
-    with _in_another_process(dataclasses.replace(small, first_labels=OneCluster(FEW_ROWS)), anchors):
+    with working_elsewhere(make_moves, dataclasses.replace(small, first_labels=OneCluster(FEW_ROWS)), anchors):
         rng = generator(0)
         state = small.start(rng)
         for step in schedule.draw:
@@ -43,8 +44,8 @@ def compile_kernels(sampler: MixtureSampler, schedule: Schedule, *, loss: str | 
 
 
 @contextlib.contextmanager
-def _in_another_process(sampler: MixtureSampler, step: Step) -> Iterator[None]:
-    """Make a step in a process of its own while the block runs, and wait for it.
+def working_elsewhere(work: Callable[..., None], *arguments: Any) -> Iterator[None]:
+    """Do some work in a process of its own while the block runs, and wait for it.
 
     It only saves time: whatever goes wrong there, this process can do the work when it comes to it. The process is not
     one of joblib's workers, which others may be using.
@@ -54,7 +55,7 @@ def _in_another_process(sampler: MixtureSampler, step: Step) -> Iterator[None]:
         from joblib.externals.loky import ProcessPoolExecutor
 
         executor = ProcessPoolExecutor(max_workers=1)
-        made = executor.submit(make_moves, sampler, step)
+        made = executor.submit(work, *arguments)
     except Exception as error:  # no processes here, for instance inside another worker
         logger.debug("no process to compile kernels in: %s", error)
         yield
