@@ -143,7 +143,10 @@ def fail(sampler, step):
 def test_what_another_process_cannot_do_this_one_does(monkeypatch, caplog, place, stand_in, told):
     monkeypatch.setattr(place, stand_in)
     reached = []
-    with caplog.at_level(logging.DEBUG, logger="bayesgrove"), warm.working_elsewhere(warm.make_moves, None, Step("anchors")):
+    with (
+        caplog.at_level(logging.DEBUG, logger="bayesgrove"),
+        warm.working_elsewhere(warm.make_moves, None, Step("anchors")),
+    ):
         reached.append(True)
     assert reached
     assert told in caplog.text

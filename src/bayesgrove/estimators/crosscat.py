@@ -228,11 +228,11 @@ class CrossCat(ChainEstimator, CrossClusterer):
         target = make_target(bound.prior, bound.values)
         given = self.row_concentration, self.column_concentration
         free = np.array([isinstance(alpha, str) for alpha in given])
-        alphas = tuple(FIRST_CONCENTRATION if isinstance(alpha, str) else float(alpha) for alpha in given)
+        rows, columns = (FIRST_CONCENTRATION if isinstance(alpha, str) else float(alpha) for alpha in given)
         return CrossCatSampler(
             target,
             bound.prior.params,
-            alphas,
+            (rows, columns),
             default_hyperpriors(target)._replace(free=free, learned=learned),
             first_views(self.init, bound.prior, bound.values),
             tuple(COOLING**k for k in range(self.n_temperatures)),
@@ -338,7 +338,8 @@ class CrossCat(ChainEstimator, CrossClusterer):
         before = self.posterior_
         self.posterior_ = CrossPosterior(before.labels, before.scalars, before.extra, before.attributes, rows=rows)
         log_measure = float(np.sum(self._bound.encoding.log_measure(every)))
-        self._values, self._bound, self._sampler = every, self._bound._replace(log_measure=log_measure), None
+        self._values, self._bound = every, self._bound._replace(log_measure=log_measure)
+        self.__dict__.pop("_sampler", None)
         self._summarise()
 
     def _file_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
