@@ -2,7 +2,6 @@
 
 import dataclasses
 import itertools
-import logging
 
 import numpy as np
 import pytest
@@ -131,36 +130,6 @@ def test_eight_rows_keep_a_missing_one_where_the_data_have_some():
     values, _ = blobs()
     values[100, 1] = np.nan
     assert np.isnan(warm.few_rows(bind(GaussianKnownVariance(1.0, 0.0, 4.0), values), DP).values).any()
-
-
-def refuse(**settings):
-    raise RuntimeError("no processes here")
-
-
-def fail(prior, n_rows, *, complete):
-    raise RuntimeError("it failed there")
-
-
-@pytest.mark.parametrize(
-    ("place", "stand_in", "told"),
-    [
-        ("joblib.externals.loky.ProcessPoolExecutor", refuse, "no processes here"),
-        ("bayesgrove.models.nrm.warm.compile_moves", fail, "it failed there"),
-    ],
-)
-def test_what_another_process_cannot_do_this_one_does(monkeypatch, caplog, place, stand_in, told):
-    monkeypatch.setattr(place, stand_in)
-    reached = []
-    with caplog.at_level(logging.DEBUG, logger="bayesgrove"), warm._in_another_process(None, 8, complete=True):
-        reached.append(True)
-    assert reached
-    assert told in caplog.text
-
-
-def test_an_error_of_this_process_is_not_swallowed(monkeypatch):
-    monkeypatch.setattr(warm, "compile_moves", fail)
-    with pytest.raises(ZeroDivisionError), warm._in_another_process(None, 8, complete=True):
-        raise ZeroDivisionError
 
 
 @kernel

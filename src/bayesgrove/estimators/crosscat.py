@@ -1,5 +1,6 @@
 """`CrossCat`: cross-categorisation by Markov chains."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -227,11 +228,11 @@ class CrossCat(ChainEstimator, CrossClusterer):
         target = make_target(bound.prior, bound.values)
         given = self.row_concentration, self.column_concentration
         free = np.array([isinstance(alpha, str) for alpha in given])
-        alphas = tuple(FIRST_CONCENTRATION if isinstance(alpha, str) else float(alpha) for alpha in given)
+        rows, columns = (FIRST_CONCENTRATION if isinstance(alpha, str) else float(alpha) for alpha in given)
         return CrossCatSampler(
             target,
             bound.prior.params,
-            alphas,
+            (rows, columns),
             default_hyperpriors(target)._replace(free=free, learned=learned),
             first_views(self.init, bound.prior, bound.values),
             tuple(COOLING**k for k in range(self.n_temperatures)),
@@ -254,20 +255,17 @@ class CrossCat(ChainEstimator, CrossClusterer):
     def _summarise(self) -> None:
         """Point estimate, trees, numbers, what prediction needs."""
         alphas = self.posterior_.extra["concentrations"].mean(axis=(0, 1))
-        self.row_concentration_, self.column_concentration_ = (float(alpha) for alpha in alphas)
+        given = self.row_concentration, self.column_concentration
+        self.row_concentration_, self.column_concentration_ = (
+            float(learned if isinstance(alpha, str) else alpha) for alpha, learned in zip(given, alphas, strict=True)
+        )
         bound = self._learned_bound()
         views = self._estimate_views(bound)
         column_tree = self.posterior_.consensus_tree(self._schema[0])
         details = {"verdict": self.diagnostics_.verdict.sentence}
         estimate = Estimate(views, column_tree, None, details, self.posterior_, self.diagnostics_)
         self._keep(bound, estimate, self._make_answers(bound, views))
-        self.result_ = self._result_with(self._about)
-
-    def _result_with(self, about: dict[str, Any]) -> Any:
-        """The result with the provenance of the run, which names no folder."""
-        from dataclasses import replace
-
-        return replace(self.result_, provenance=about)
+        self.result_ = replace(self.result_, provenance=self._about)  # it names no folder
 
     def _learned_bound(self) -> Bound:
         """The bound table, the likelihood at the medians of the numbers that were learned."""
@@ -340,7 +338,8 @@ class CrossCat(ChainEstimator, CrossClusterer):
         before = self.posterior_
         self.posterior_ = CrossPosterior(before.labels, before.scalars, before.extra, before.attributes, rows=rows)
         log_measure = float(np.sum(self._bound.encoding.log_measure(every)))
-        self._values, self._bound, self._sampler = every, self._bound._replace(log_measure=log_measure), None
+        self._values, self._bound = every, self._bound._replace(log_measure=log_measure)
+        self.__dict__.pop("_sampler", None)
         self._summarise()
 
     def _file_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -86,9 +86,10 @@ def restored_views(model: Any, arrays: dict[str, np.ndarray]) -> list[FittedView
     )
     found = []
     for k, own in enumerate(clusters):
-        parts = (arrays[f"view{k}_{name}"] for name in TREE_ARRAYS)
-        tree = Tree(*parts, {"log_merge_odds": arrays[f"view{k}_odds"]}, model.tree_.leaf_labels)
-        if tree.n_leaves != n_rows or np.isnan(tree.columns["log_merge_odds"]).any():
+        parent, item, height = (arrays[f"view{k}_{name}"] for name in TREE_ARRAYS)
+        odds = {"log_merge_odds": arrays[f"view{k}_odds"]}
+        tree = Tree(parent, item, height, odds, model.tree_.leaf_labels)
+        if tree.n_leaves != n_rows:
             raise InvalidFileError("the tree of a view does not fit the rows")
         found.append(FittedView(np.flatnonzero(model.view_labels_ == k), own, tree))
     return found

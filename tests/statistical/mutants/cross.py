@@ -9,6 +9,7 @@ from statistical.mutants.runner import Family, Mutant
 SOURCES, STATES = "tests/exact/test_crosscat_sources.py::", "tests/unit/test_crosscat_states.py::"
 COLUMNS, ROWS, STATE = "models/cross/mcmc_columns.py", "models/cross/mcmc_rows.py", "models/cross/mcmc_state.py"
 SPLIT_MERGE, HYPER = "models/cross/mcmc_split_merge.py", "models/cross/mcmc_hyper.py"
+ANSWERS = "tests/exact/test_draw_answers.py::"
 SEQUENTIAL = SOURCES + "test_columns[sequential-1-1.0]"
 TREES = "tests/exact/test_tree_answers.py::"
 NEW_VIEW = "beta * log_new - log_q - math.log(n_fresh)"
@@ -190,6 +191,27 @@ MUTANTS = (
         "out[children[t, 0]] + out[children[t, 1]] - np",
         "np.logaddexp(out[children[t, 0]], out[children[t, 1]]) - np",
         TREES + "test_new_columns[1]",
+    ),
+    Mutant(
+        "a cell predicted from its own cluster with itself in it",
+        "models/cross/draw_cells.py",
+        "    if not np.isnan(x):\n        column_remove(",
+        "    if np.isnan(x):\n        column_remove(",
+        ANSWERS + "test_an_observed_cell_is_left_out_of_its_cluster[categories]",
+    ),
+    Mutant(
+        "draws of a new row's cells not weighed by its density",
+        "models/cross/draw_rows.py",
+        "    log_draws = draw_log_densities(prior, draws, values) + draws.log_weight[:, None]\n    log_draws -=",
+        "    log_draws = np.zeros((1, len(values))) + draws.log_weight[:, None]\n    log_draws -=",
+        ANSWERS + "test_missing_cells_of_new_rows[categories]",
+    ),
+    Mutant(
+        "views of a draw not weighed by their columns",
+        "models/cross/draw_columns.py",
+        "np.logaddexp.reduceat(log_p + np.log(widths), first)",
+        "np.logaddexp.reduceat(log_p, first)",
+        ANSWERS + "test_a_new_column[categories]",
     ),
 )
 

@@ -4,13 +4,11 @@ Cold, the kernels of one likelihood take the compiler some 45 s, and numba compi
 anything else of a fit they are all asked for once; later runs find them on the disk and skip this.
 """
 
-import contextlib
-import logging
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from bayesgrove.core.elsewhere import working_elsewhere
 from bayesgrove.core.jit import compile_for, is_compiled
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.point_estimate import estimate_partition
@@ -24,7 +22,6 @@ from bayesgrove.models.nrm.scorers import choose_scorer
 from bayesgrove.models.nrm.state import Clusters, Weights
 
 FEW_ROWS = 8
-logger = logging.getLogger("bayesgrove")
 
 
 def compile_kernels(bound: Bound, process: Process, schedule: Schedule, *, loss: str | None) -> None:
@@ -33,7 +30,7 @@ def compile_kernels(bound: Bound, process: Process, schedule: Schedule, *, loss:
     n_rows, complete = bound.values.shape[0], not bool(np.isnan(bound.values).any())
     if not has_anchors or n_rows < FEW_ROWS or moves_are_compiled(bound.prior, n_rows, complete=complete):
         return
-    with _in_another_process(bound.prior, n_rows, complete=complete):
+    with working_elsewhere(compile_moves, bound.prior, n_rows, complete):
         small, rng = few_rows(bound, process), generator(0)
         state = small.start(rng)
         for step in schedule.draw:
@@ -43,34 +40,6 @@ def compile_kernels(bound: Bound, process: Process, schedule: Schedule, *, loss:
         small.scalars(state)
         if loss is not None:
             estimate_partition(0, np.zeros((2, FEW_ROWS), np.int32), loss)
-
-
-@contextlib.contextmanager
-def _in_another_process(prior: Any, n_rows: int, *, complete: bool) -> Iterator[None]:
-    """Compile split-merge moves in a process of its own while the block runs, and wait for it.
-
-    It only saves time: whatever goes wrong there, this process can do the work when it comes to it. The process is not
-    one of joblib's workers, which others may be using.
-    """
-    executor = None
-    try:
-        from joblib.externals.loky import ProcessPoolExecutor
-
-        executor = ProcessPoolExecutor(max_workers=1)
-        made = executor.submit(compile_moves, prior, n_rows, complete=complete)
-    except Exception as error:  # no processes here, for instance inside another worker
-        logger.debug("no process to compile kernels in: %s", error)
-        yield
-        return
-    try:
-        yield
-        made.result()
-    except Exception as error:
-        if not made.done() or made.exception() is not error:
-            raise
-        logger.debug("kernels were not compiled in another process: %s", error)
-    finally:
-        executor.shutdown(wait=False, kill_workers=True)
 
 
 def few_rows(bound: Bound, process: Process) -> MixtureSampler:
@@ -94,7 +63,7 @@ def move_arguments(prior: Any, n_rows: int, *, complete: bool) -> tuple[Any, ...
     return (generator(0), scorer, matrix, clusters, Weights(number, number), guide, whole, Options(), 0, whole)
 
 
-def compile_moves(prior: Any, n_rows: int, *, complete: bool) -> None:
+def compile_moves(prior: Any, n_rows: int, complete: bool) -> None:
     """Compile split-merge moves for a likelihood."""
     compile_for(split_merge_moves, *move_arguments(prior, n_rows, complete=complete))
 

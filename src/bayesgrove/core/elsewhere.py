@@ -1,0 +1,36 @@
+"""Work in another process while this one goes on: how kernels are compiled side by side, through the disk cache."""
+
+import contextlib
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+logger = logging.getLogger("bayesgrove")
+
+
+@contextlib.contextmanager
+def working_elsewhere(work: Callable[..., None], *arguments: Any) -> Iterator[None]:
+    """Do some work in a process of its own while the block runs, and wait for it.
+
+    It only saves time: whatever goes wrong there, this process can do the work when it comes to it. The process is not
+    one of joblib's workers, which others may be using.
+    """
+    executor = None
+    try:
+        from joblib.externals.loky import ProcessPoolExecutor
+
+        executor = ProcessPoolExecutor(max_workers=1)
+        made = executor.submit(work, *arguments)
+    except Exception as error:  # no processes here, for instance inside another worker
+        logger.debug("no process to work in: %s", error)
+        yield
+        return
+    try:
+        yield
+        made.result()
+    except Exception as error:
+        if not made.done() or made.exception() is not error:
+            raise
+        logger.debug("work in another process failed: %s", error)
+    finally:
+        executor.shutdown(wait=False, kill_workers=True)
