@@ -62,7 +62,9 @@ class Result:
         Profiles of clusters and branches and a sample of the rows; None where the model has no table, or was read from
         a file of an older version.
     views : tuple of View
-        For models that divide the columns.
+        For models that divide the columns; the largest first. `labels` and `tree` are then those of the first.
+    column_tree : Tree or None
+        Hierarchy of the columns, whose branches are the views, where the model has one.
     exhibits : tuple of Exhibit
         What the model adds to a report.
     """
@@ -79,6 +81,7 @@ class Result:
     diagnostics: Diagnostics | None = None
     description: Description | None = None
     views: tuple[View, ...] = ()
+    column_tree: Tree | None = None
     exhibits: tuple[Exhibit, ...] = ()
 
     def with_names(self, leaf_labels: tuple[str, ...] | None) -> "Result":

@@ -20,6 +20,12 @@ LIGHTEST_TERM = math.log(1e-10)
 
 
 @kernel
+def numbers_of(params, j, numbers, term):
+    """Numbers of the prior in a term: its own where terms have them, else those of column j."""
+    return numbers[term] if numbers.shape[0] > 0 else params[j]
+
+
+@kernel
 def student_terms(family, row, p):
     """Mean, squared scale and degrees of freedom of a Gaussian column's term; infinite for a known variance."""
     if family == GAUSSIAN_KNOWN:
@@ -32,13 +38,14 @@ def student_terms(family, row, p):
 
 
 @kernel
-def gaussian_terms(prior, column, start, log_weight, stats):
+def gaussian_terms(prior, column, start, log_weight, stats, numbers):
     """Mean, scale and degrees of freedom of every term, (3, n_terms)."""
     out = np.empty((3, log_weight.size))
     for cell in range(column.size):
         j = column[cell]
         for at in range(start[cell], start[cell + 1]):
-            mean, scale, freedom = student_terms(prior.family[j], stats[at], prior.params[j])
+            p = numbers_of(prior.params, j, numbers, at)
+            mean, scale, freedom = student_terms(prior.family[j], stats[at], p)
             out[0, at], out[1, at], out[2, at] = mean, math.sqrt(scale), freedom
     return out
 
@@ -93,7 +100,7 @@ def gaussian_quantiles(start: np.ndarray, log_weight: np.ndarray, terms: np.ndar
 
 
 @kernel
-def gaussian_entropies(prior, column, start, log_weight, stats, terms):
+def gaussian_entropies(prior, column, start, log_weight, stats, numbers, terms):
     """-sum_k w_k E_k[log p(x)] by the trapezoidal rule over x = mean_k + scale_k sinh(u)."""
     out, most = np.zeros(column.size), 1
     for cell in range(column.size):
@@ -103,7 +110,8 @@ def gaussian_entropies(prior, column, start, log_weight, stats, terms):
         j, low, n, mass = column[cell], start[cell], start[cell + 1] - start[cell], 0.0
         for t in range(n):
             at = low + t
-            mode = column_log_predictive(prior.family[j], stats[at], 0, 3, terms[0, at], prior.params[j])
+            p = numbers_of(prior.params, j, numbers, at)
+            mode = column_log_predictive(prior.family[j], stats[at], 0, 3, terms[0, at], p)
             peaks[t] = log_weight[at] + mode
         for k in range(n):
             if log_weight[low + k] < LIGHTEST_TERM:
