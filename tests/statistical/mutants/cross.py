@@ -167,9 +167,9 @@ MUTANTS = (
     Mutant(
         "missing cell counted in the trees of rows",
         "models/cross/view_table.py",
-        "n, seen = cells.size, ~np.isnan(cells)",
-        "n, seen = cells.size, cells == cells.copy()\n    seen[:] = True",
-        TREES + "test_new_rows[2]",
+        "codes = seen * (most + 1) + successes",
+        "codes = (most + 1) + successes",
+        TREES + "test_information_of_discrete_pairs",
     ),
     Mutant(
         "cell not left out of its own component",

@@ -110,8 +110,8 @@ def gaussian_entropies(prior, column, start, log_weight, stats, numbers, terms):
         j, low, n, mass = column[cell], start[cell], start[cell + 1] - start[cell], 0.0
         for t in range(n):
             at = low + t
-            own = numbers_of(prior.params, j, numbers, at)
-            mode = column_log_predictive(prior.family[j], stats[at], 0, 3, terms[0, at], own)
+            p = numbers_of(prior.params, j, numbers, at)
+            mode = column_log_predictive(prior.family[j], stats[at], 0, 3, terms[0, at], p)
             peaks[t] = log_weight[at] + mode
         for k in range(n):
             if log_weight[low + k] < LIGHTEST_TERM:

@@ -7,13 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bayesgrove.agglomeration.predictive import (
-    Predictive,
-    cluster_probabilities,
-    draw_from_nodes,
-    make_predictive,
-    weighty_nodes,
-)
+from bayesgrove.agglomeration import predictive
 from bayesgrove.agglomeration.statistics import NodeRows
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError
@@ -104,7 +98,7 @@ class TreeAnswers:
         return {}
 
     @cached_property
-    def _predictives(self) -> dict[int, Predictive]:
+    def _predictives(self) -> dict[int, predictive.Predictive]:
         return {}
 
     def _tree(self, number: int) -> Tree:
@@ -195,7 +189,7 @@ class TreeAnswers:
         mixture = self._mixture(number)
         log_weight = all_scores(density_tables(mixture, np.ascontiguousarray(known)), mixture.log_weight)[0]
         some, drawn = some_columns(mixture, what), np.empty((n, what.size))
-        draw_from_nodes(some.prior, rng, some.rows, draw_components(rng, log_weight, n), drawn)
+        predictive.draw_from_nodes(some.prior, rng, some.rows, draw_components(rng, log_weight, n), drawn)
         return drawn
 
     # New columns
@@ -294,17 +288,17 @@ class TreeAnswers:
             self._predictives[view] = self._predictive(view)
         members = self.trees.columns_of(int(self.view_tree[view]))
         own = np.ascontiguousarray(values[:, members])
-        return cluster_probabilities(self._predictives[view], part_of_prior(self.prior, members), own)
+        return predictive.cluster_probabilities(self._predictives[view], part_of_prior(self.prior, members), own)
 
-    def _predictive(self, view: int) -> Predictive:
+    def _predictive(self, view: int) -> predictive.Predictive:
         number = int(self.view_tree[view])
         members, tree, labels = self.trees.columns_of(number), self._tree(number), self.view_labels[view]
         pure = node_labels(tree, labels)
         is_front = (pure != NULL) & (np.append(pure, NULL)[tree.parent] == NULL)
         front = np.flatnonzero(is_front)
         own = np.ascontiguousarray(self.values[:, members])
-        node_rows = NodeRows(part_of_prior(self.prior, members), own, tree, front, weighty_nodes(tree)[0]).of
-        return make_predictive(tree, front, labels, self.log_rows, node_rows)
+        node_rows = NodeRows(part_of_prior(self.prior, members), own, tree, front, predictive.weighty_nodes(tree)[0]).of
+        return predictive.make_predictive(tree, front, labels, self.log_rows, node_rows)
 
     # Files
 

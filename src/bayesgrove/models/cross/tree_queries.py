@@ -54,8 +54,8 @@ def n_values(mixture: ViewMixture) -> np.ndarray:
     out = []
     for j in range(2):
         stats = np.ascontiguousarray(mixture.rows[:, start[j] : start[j + 1]])
-        own = CellMixtures(np.array([j]), np.array([0, n_terms]), mixture.log_weight, stats)
-        out.append(support_sizes(mixture.prior, *own)[0])
+        cell = CellMixtures(np.array([j]), np.array([0, n_terms]), mixture.log_weight, stats)
+        out.append(support_sizes(mixture.prior, *cell)[0])
     return np.array(out)
 
 
