@@ -98,7 +98,7 @@ def hostile_parts(file):
     endless = file.arrays["cells"].copy()
     endless[1, 0] = np.inf
     twice = merges.copy()
-    twice[0, 0] = twice[0, 1]
+    twice[0, 1, 0] = twice[0, 0, 0]
     beyond = merges.copy()
     beyond[0, 0, 1] = 10**6
     labels = file.arrays["view_labels"]
