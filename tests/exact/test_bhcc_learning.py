@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
+from scipy.special import betaln
 
 from bayesgrove import BHCC
 from bayesgrove.core.rng import generator
@@ -81,17 +83,30 @@ def test_only_what_is_asked_for_moves():
     assert moved.log_rows != numbers.log_rows
 
 
+def best_beta(successes, trials):
+    """Numbers of the beta law that make some counts most probable."""
+
+    def negative(logs):
+        a, b = np.exp(logs)
+        return -np.sum(betaln(a + successes, b + trials - successes) - betaln(a, b))
+
+    return np.exp(minimize(negative, np.zeros(2)).x)
+
+
 def test_estimators_learn():
-    """Beta(3, 3) columns: the learned numbers lie near, and the bound is above that of the default Beta(.5, .5)."""
+    """The learned numbers lie near those that fit the true clusters best; the bound rises."""
     rng = generator(5)
     labels = [rng.integers(0, 4, 60) for _ in range(2)]
     X = np.concatenate([rng.binomial(20, rng.beta(3.0, 3.0, (4, 15))[z]) for z in labels], axis=1)
+    successes = [X[z == k, 15 * v : 15 * v + 15].sum(axis=0) for v, z in enumerate(labels) for k in range(4)]
+    trials = [np.full(15, 20 * np.count_nonzero(z == k)) for z in labels for k in range(4)]
+    a, b = best_beta(np.concatenate(successes), np.concatenate(trials))
     fixed = BHCC(Binomial(20), random_state=0).fit(X)
     learned = BHCC(Binomial(20, "auto", "auto"), "auto", "auto", random_state=0).fit(X)
     assert learned.log_evidence_ > fixed.log_evidence_ + 10.0
     first = learned.likelihood_.likelihoods[0]
     assert all(first == other for other in learned.likelihood_.likelihoods)
-    assert 2.0 < first.a < 4.5
+    assert (first.a, first.b) == pytest.approx((a, b), rel=0.1)
     assert learned.row_concentration_ != 1.0
     assert learned.column_concentration_ != 1.0
     assert fixed.row_concentration_ == 1.0
