@@ -65,8 +65,9 @@ class RandomizedBHCC(CrossTreeClusterer):
     --------
     >>> from bayesgrove import RandomizedBHCC
     >>> from bayesgrove.datasets import make_cross_table
+    >>> from bayesgrove.likelihoods import Binomial
     >>> table = make_cross_table(n_rows=60, view_columns=(12, 18), view_clusters=(3, 4), random_state=0)
-    >>> RandomizedBHCC("binomial", random_state=0).fit(table.X).n_views_
+    >>> RandomizedBHCC(Binomial(n_trials=50), random_state=0).fit(table.X).n_views_
     2
     """
 
