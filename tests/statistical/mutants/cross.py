@@ -1,4 +1,8 @@
-"""Planted errors of the CrossCat sampler, killed by exact laws of its sources and by deterministic comparisons."""
+"""Planted errors of the CrossCat sampler and of the answers of trees of views.
+
+The sampler's are killed by exact laws of its sources and by deterministic comparisons, those of the trees by
+enumeration of all partitions that the trees allow.
+"""
 
 from statistical.mutants.runner import Family, Mutant
 
@@ -6,6 +10,7 @@ SOURCES, STATES = "tests/exact/test_crosscat_sources.py::", "tests/unit/test_cro
 COLUMNS, ROWS, STATE = "models/cross/mcmc_columns.py", "models/cross/mcmc_rows.py", "models/cross/mcmc_state.py"
 SPLIT_MERGE, HYPER = "models/cross/mcmc_split_merge.py", "models/cross/mcmc_hyper.py"
 SEQUENTIAL = SOURCES + "test_columns[sequential-1-1.0]"
+TREES = "tests/exact/test_tree_answers.py::"
 NEW_VIEW = "beta * log_new - log_q - math.log(n_fresh)"
 
 MUTANTS = (
@@ -136,6 +141,55 @@ MUTANTS = (
         "law.beta, labels, one, n_rows",
         "law.beta, labels, -1, n_rows",
         SOURCES + "test_split_merge_of_four_rows",
+    ),
+    Mutant(
+        "eq. 11 unweighted",
+        "models/cross/tree_answers.py",
+        '(math.log(members.size) if form != "paper" else 0.0)',
+        "0.0",
+        TREES + "test_new_columns[1]",
+    ),
+    Mutant(
+        "a merge of rows as in print, sizes forgotten",
+        "models/cross/tree_rows.py",
+        "np.append(own, log_rows) - total",
+        "np.append(own - np.log(tree.size[kept]), log_rows) - total",
+        TREES + "test_new_rows[1]",
+    ),
+    Mutant(
+        "missing cell of a new row counted",
+        "models/cross/tree_rows.py",
+        "codes = np.where(np.isnan(values), NULL, 0)",
+        "codes, values = np.zeros(values.shape, np.int64), np.nan_to_num(values)",
+        TREES + "test_new_rows[1]",
+    ),
+    Mutant(
+        "missing cell counted in the trees of rows",
+        "models/cross/view_table.py",
+        "codes = seen * (most + 1) + successes",
+        "codes = (most + 1) + successes",
+        TREES + "test_information_of_discrete_pairs",
+    ),
+    Mutant(
+        "cell not left out of its own component",
+        "models/cross/tree_cells.py",
+        "            column_remove(family, stats[at], 0, own_cells[i], params[0])\n",
+        "",
+        TREES + "test_cells_of_the_table[1]",
+    ),
+    Mutant(
+        "views of new cells not weighed by what is observed",
+        "models/cross/tree_rows.py",
+        "return log_one, reach + log_one",
+        "return log_one, np.repeat(skeleton.log_weight[:, np.newaxis], log_one.shape[1], axis=1)",
+        TREES + "test_missing_cells_of_new_rows_follow_the_conditional_density[1]",
+    ),
+    Mutant(
+        "children of a new column added, not multiplied",
+        "models/cross/tree_columns.py",
+        "out[children[t, 0]] + out[children[t, 1]] - np",
+        "np.logaddexp(out[children[t, 0]], out[children[t, 1]]) - np",
+        TREES + "test_new_columns[1]",
     ),
 )
 

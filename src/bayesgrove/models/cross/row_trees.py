@@ -80,8 +80,8 @@ def many_holes(n_live: int) -> int:
 
 
 def log_weights(n: int, log_concentration: float) -> np.ndarray:
-    """Log concentration + lgamma(size) for sizes 0 .. n; the first is never used."""
-    return log_concentration + gammaln(np.maximum(np.arange(n + 1.0), 1.0))
+    """Log concentration + lgamma(size) for sizes 0 .. n + 1; the root looks up the last for slots that are dead."""
+    return log_concentration + gammaln(np.maximum(np.arange(n + 2.0), 1.0))
 
 
 def needs(table: ViewTable) -> tuple[np.ndarray, np.ndarray]:

@@ -7,21 +7,15 @@ from functools import cached_property
 
 import numpy as np
 
-from bayesgrove.agglomeration.predictive import (
-    Predictive,
-    cluster_probabilities,
-    draw_from_nodes,
-    make_predictive,
-    weighty_nodes,
-)
+from bayesgrove.agglomeration import predictive
 from bayesgrove.agglomeration.statistics import NodeRows
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.likelihoods.columns import FAMILIES, ColumnsPrior
-from bayesgrove.models.cross.cell_mixtures import CellMixtures, log_density, normalised, widest
+from bayesgrove.models.cross.cell_mixtures import CellMixtures, log_density
 from bayesgrove.models.cross.evidence import Problem
 from bayesgrove.models.cross.search import CrossFit
-from bayesgrove.models.cross.tree_cells import column_statistics, count_terms, fill_terms, next_heavy
+from bayesgrove.models.cross.tree_cells import ViewNodes, table_cell_mixtures, view_nodes
 from bayesgrove.models.cross.tree_columns import FORMS, NEW_VIEWS, NewColumn, log_p_alone, log_p_on_tree
 from bayesgrove.models.cross.tree_new_cells import new_cell_mixtures
 from bayesgrove.models.cross.tree_queries import draw_components, draw_views, together, view_information
@@ -36,9 +30,9 @@ from bayesgrove.models.cross.tree_rows import (
     view_log_density,
     view_mixture,
 )
-from bayesgrove.models.cross.tree_views import LIGHTEST, RowTrees, Skeleton, collect_trees, part_of_prior, prune
+from bayesgrove.models.cross.tree_views import RowTrees, Skeleton, kept_trees, part_of_prior
 from bayesgrove.models.cross.view_table import view_table
-from bayesgrove.trees import Tree, node_log_weights
+from bayesgrove.trees import Tree
 from bayesgrove.trees.cuts import node_labels
 
 CELLS_AT_ONCE = 16_384
@@ -104,7 +98,7 @@ class TreeAnswers:
         return {}
 
     @cached_property
-    def _predictives(self) -> dict[int, Predictive]:
+    def _predictives(self) -> dict[int, predictive.Predictive]:
         return {}
 
     def _tree(self, number: int) -> Tree:
@@ -130,47 +124,15 @@ class TreeAnswers:
 
     def cell_mixtures(self, rows: np.ndarray, columns: np.ndarray) -> CellMixtures:
         """Predictives of cells of the training table, each left out of its own component (section 7.6)."""
-        counts = np.zeros(len(rows), np.int64)
-        groups = list(self._cell_groups(np.asarray(rows), np.asarray(columns)))
-        for _, node, own_rows, cells in groups:
-            weight, above, lightest = self._heavy_nodes(node)
-            count_terms(own_rows, cells, weight, above, lightest, counts)
-        start = np.concatenate([[0], np.cumsum(counts)])
-        filled, log_weight = start[:-1].copy(), np.empty(start[-1])
-        stats = np.zeros((start[-1], widest(self.prior)))
-        for j, node, own_rows, cells in groups:
-            weight, above, lightest = self._heavy_nodes(node)
-            column, own = self._column(j), np.ascontiguousarray(self.values[:, j])
-            nodes = (column_statistics(*column, own, self.trees.children[self.skeleton.tree[node]]), weight, above)
-            log_view = self._log_omega[node]
-            fill_terms(column, own, own_rows, cells, nodes, lightest, log_view, filled, log_weight, stats)
-        return CellMixtures(np.asarray(columns, np.int64), start, normalised(log_weight, start), stats)
-
-    def _cell_groups(self, rows: np.ndarray, columns: np.ndarray) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
-        """Column, node that may be its view, rows and numbers of the cells asked for in it."""
-        order = np.argsort(columns, kind="stable")
-        wanted, first = np.unique(columns[order], return_index=True)
-        groups = dict(zip(wanted.tolist(), np.split(order, first[1:]), strict=True))
-        for node, _, members in self._possible_views():
-            for j in members.tolist():
-                if j in groups:
-                    yield j, node, rows[groups[j]].astype(np.int64), groups[j]
-
-    def _column(self, j: int) -> tuple[int, np.ndarray, int]:
-        """Family, numbers and width of a column."""
-        return int(self.prior.family[j]), self.prior.params[j], int(self.prior.start[j + 1] - self.prior.start[j])
+        cells = np.asarray(rows, np.int64), np.asarray(columns, np.int64)
+        return table_cell_mixtures(self.prior, self.values, self._view_nodes, *cells)
 
     @cached_property
-    def _heavy(self) -> dict[int, tuple[np.ndarray, np.ndarray, float]]:
-        return {}
-
-    def _heavy_nodes(self, node: int) -> tuple[np.ndarray, np.ndarray, float]:
-        """Log weights of a view's row nodes, the next heavy one above each, and the log weight that makes one heavy."""
-        if node not in self._heavy:
-            tree = self._tree(int(self.skeleton.tree[node]))
-            weight, lightest = node_log_weights(tree), LIGHTEST - float(self._log_omega[node])
-            self._heavy[node] = weight, next_heavy(tree.parent, weight, lightest), lightest
-        return self._heavy[node]
+    def _view_nodes(self) -> list[ViewNodes]:
+        return [
+            view_nodes(members, float(self._log_omega[node]), self.trees.children[number], self._tree(number))
+            for node, number, members in self._possible_views()
+        ]
 
     def cell_log_density(self, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Log density of a value in each of these cells."""
@@ -197,12 +159,9 @@ class TreeAnswers:
         return self._passed(values, form).log_density[-1]
 
     def conditional_log_density(self, values: np.ndarray, given: np.ndarray) -> np.ndarray:
-        """Log density of the observed cells of `values` given those of `given` (section 7.7)."""
-        known = np.broadcast_to(given, values.shape)
-        if (~np.isnan(values) & ~np.isnan(known)).any():
-            raise InvalidSettingError("a cell is either asked for or given, got some in both. Leave them out of one.")
-        both = np.where(np.isnan(values), known, values)
-        return self.row_log_density(both) - self.row_log_density(np.ascontiguousarray(known))
+        """Log density of the observed cells of `values` given those of `given` (section 7.7); no cell is in both."""
+        both = np.where(np.isnan(values), given, values)
+        return self.row_log_density(both) - self.row_log_density(given)
 
     def row_cell_mixtures(self, values: np.ndarray, columns: np.ndarray) -> CellMixtures:
         """Predictives of the missing cells of new rows given their observed ones."""
@@ -230,7 +189,7 @@ class TreeAnswers:
         mixture = self._mixture(number)
         log_weight = all_scores(density_tables(mixture, np.ascontiguousarray(known)), mixture.log_weight)[0]
         some, drawn = some_columns(mixture, what), np.empty((n, what.size))
-        draw_from_nodes(some.prior, rng, some.rows, draw_components(rng, log_weight, n), drawn)
+        predictive.draw_from_nodes(some.prior, rng, some.rows, draw_components(rng, log_weight, n), drawn)
         return drawn
 
     # New columns
@@ -329,17 +288,17 @@ class TreeAnswers:
             self._predictives[view] = self._predictive(view)
         members = self.trees.columns_of(int(self.view_tree[view]))
         own = np.ascontiguousarray(values[:, members])
-        return cluster_probabilities(self._predictives[view], part_of_prior(self.prior, members), own)
+        return predictive.cluster_probabilities(self._predictives[view], part_of_prior(self.prior, members), own)
 
-    def _predictive(self, view: int) -> Predictive:
+    def _predictive(self, view: int) -> predictive.Predictive:
         number = int(self.view_tree[view])
         members, tree, labels = self.trees.columns_of(number), self._tree(number), self.view_labels[view]
         pure = node_labels(tree, labels)
         is_front = (pure != NULL) & (np.append(pure, NULL)[tree.parent] == NULL)
         front = np.flatnonzero(is_front)
         own = np.ascontiguousarray(self.values[:, members])
-        node_rows = NodeRows(part_of_prior(self.prior, members), own, tree, front, weighty_nodes(tree)[0]).of
-        return make_predictive(tree, front, labels, self.log_rows, node_rows)
+        node_rows = NodeRows(part_of_prior(self.prior, members), own, tree, front, predictive.weighty_nodes(tree)[0]).of
+        return predictive.make_predictive(tree, front, labels, self.log_rows, node_rows)
 
     # Files
 
@@ -391,21 +350,6 @@ def make_tree_answers(
         Clusters of the rows in each view, a cut of its row tree. Default: where the odds are even.
     """
     problem = Problem(view_table(prior, values), log_rows, log_columns)
-    kept, skeleton = prune(fit.column_tree)
-    is_view = skeleton.log_one > -np.inf
-    sets = [fit.column_tree.items_below(int(node)) for node in kept[is_view]]
-    children = [fit.node_row_children[node] for node in kept[is_view]]
-    merges = [merges_of(tree) for tree in fit.row_trees]
-    number, trees = collect_trees(problem, [*sets, *fit.views], [*children, *merges])
-    skeleton.tree[is_view] = number[: len(sets)]
+    skeleton, trees, view_tree = kept_trees(problem, fit)
     labels = view_labels_per_view if view_labels_per_view is not None else [tree.cut("half") for tree in fit.row_trees]
-    return TreeAnswers(
-        prior, values, log_rows, log_columns, skeleton, trees, number[len(sets) :], np.array(labels, np.int64)
-    )
-
-
-def merges_of(tree: Tree) -> np.ndarray:
-    """Merges of a binary tree whose leaves are its first nodes."""
-    inner = np.arange(tree.n_leaves, tree.n_nodes)
-    first = tree.first_child[inner]
-    return np.column_stack([first, tree.next_sibling[first]])
+    return TreeAnswers(prior, values, log_rows, log_columns, skeleton, trees, view_tree, np.array(labels, np.int64))

@@ -189,7 +189,7 @@ def row_blocks(n_rows: int, n_columns: int, n_components: int) -> Iterator[slice
 def view_log_density(mixture: ViewMixture, values: np.ndarray, form: str = "normalised") -> np.ndarray:
     """Log density of new rows of a view's columns; missing cells are left out."""
     log_weight = mixture.log_omega if form == "paper" else mixture.log_weight
-    blocks = row_blocks(*values.shape, len(log_weight))
+    blocks = row_blocks(values.shape[0], values.shape[1], log_weight.size)
     parts = [all_log_sums(density_tables(mixture, values[block]), log_weight) for block in blocks]
     return np.concatenate([*parts, np.empty(0)])
 

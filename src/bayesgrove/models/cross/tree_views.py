@@ -14,6 +14,7 @@ from bayesgrove.core.constants import NULL
 from bayesgrove.likelihoods.columns import ColumnsPrior
 from bayesgrove.models.cross.evidence import Problem
 from bayesgrove.models.cross.fixed_trees import row_tree
+from bayesgrove.models.cross.search import CrossFit
 from bayesgrove.trees import Tree
 from bayesgrove.trees.traverse import sum_of_ancestors
 
@@ -74,6 +75,26 @@ def prune(tree: Tree) -> tuple[np.ndarray, Skeleton]:
     log_split = np.where(is_one, np.where(is_split, log_split, -np.inf), 0.0)
     unnumbered = np.full(kept.size, NULL)
     return kept, Skeleton(place[tree.parent[kept]], log_one[kept], log_split[kept], unnumbered)
+
+
+def kept_trees(problem: Problem, fit: CrossFit) -> tuple[Skeleton, RowTrees, np.ndarray]:
+    """The skeleton of a fit's tree of columns, its row trees, and the number of the tree of each of the fit's views."""
+    kept, skeleton = prune(fit.column_tree)
+    is_view = skeleton.log_one > -np.inf
+    sets = [fit.column_tree.items_below(int(node)) for node in kept[is_view]]
+    children = [fit.node_row_children[node] for node in kept[is_view]]
+    merges = [merges_of(tree) for tree in fit.row_trees]
+    number, trees = collect_trees(problem, [*sets, *fit.views], [*children, *merges])
+    tree = skeleton.tree.copy()
+    tree[is_view] = number[: len(sets)]
+    return skeleton._replace(tree=tree), trees, number[len(sets) :]
+
+
+def merges_of(tree: Tree) -> np.ndarray:
+    """Merges of a binary tree whose leaves are its first nodes."""
+    inner = np.arange(tree.n_leaves, tree.n_nodes)
+    first = tree.first_child[inner]
+    return np.column_stack([first, tree.next_sibling[first]])
 
 
 def collect_trees(
