@@ -17,7 +17,7 @@ from bayesgrove.models.cross.randomized import (
     side_scores,
 )
 from bayesgrove.models.cross.screening import Refine, search_screened
-from bayesgrove.models.cross.search import SearchSettings, exact_work, search
+from bayesgrove.models.cross.search import EXACT_LIMIT, SearchSettings, exact_work, search
 from bayesgrove.models.cross.search_exact import search_exact
 from bayesgrove.stats.partitions import adjusted_rand
 from bayesgrove.trees import expected_clusters
@@ -250,7 +250,7 @@ def test_the_size_chooses_the_search(caplog):
     with caplog.at_level("INFO", logger="bayesgrove"):
         assert search(problem).method == "exact"
     assert "views of 4 columns: search 'exact'" in caplog.text
-    assert exact_work(100, 40) < 2e10 < exact_work(100, 300)
+    assert exact_work(100, 40) < EXACT_LIMIT < exact_work(100, 200)
 
 
 def test_weak_columns_need_the_exact_search():

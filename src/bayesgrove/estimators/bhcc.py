@@ -49,7 +49,7 @@ class BHCC(CrossTreeClusterer):
     row_method : {"auto", "exact", "randomized"}, default="auto"
         Row trees by all pairs, or of many rows by samples (views are then found on `row_sample` rows); "auto": by
         samples above 2,000 rows.
-    row_sample : int, default=1000
+    row_sample : int, default=500
         Rows from which views are found where row trees are grown by samples.
     random_state : int, optional
     n_jobs : int or None, default=2
@@ -125,7 +125,7 @@ class BHCC(CrossTreeClusterer):
         hyper: str = "auto",
         unseen: str = "error",
         row_method: str = "auto",
-        row_sample: int = 1000,
+        row_sample: int = 500,
         random_state: Any = None,
         n_jobs: int | None = 2,
         verbose: int = 0,

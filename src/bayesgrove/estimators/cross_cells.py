@@ -105,23 +105,23 @@ class CellQueries:
         Returns
         -------
         array, data frame or Imputation
-            A table of the kind given. A cell whose most probable category is the one reserved for unseen labels stays
-            missing.
+            A table of the kind given; observed cells of the training table come back up to rounding. A cell whose most
+            probable category is the one reserved for unseen labels stays missing.
         """
         check_is_fitted(self, "tree_")
         if level is not None and not 0.0 < level < 1.0:
             raise InvalidSettingError(f"level is a probability between 0 and 1, got {level!r}. Try 0.9.")
         if draws is not None:
             check_whole("draws", draws, 1)
-        if X is None:
-            values, kind = self._values, self._given_as
-        else:
-            values, kind = encode(self._bound, read_input(self, X, reset=False))[0], table_kind(X)
+        raw = None if X is None else read_input(self, X, reset=False)
+        values = self._values if raw is None else encode(self._bound, raw)[0]
         rows, columns = np.nonzero(np.isnan(values))
         chunks = self._training_chunks(rows, columns) if X is None else self._new_chunks(values)
         filled = self._filled(chunks, 0.9 if level is None else level, draws or 0, columns)
         table = self._filled_table(values, rows, columns, filled.estimate)
-        out = as_given(table, kind, X)
+        if raw is not None:  # observed cells to the last bit
+            np.copyto(table.values, raw.values, where=~np.isnan(values))
+        out = as_given(table, self._given_as if X is None else table_kind(X), X)
         if level is None and draws is None:
             return out
         exponent = self._bound.encoding.exponent[columns]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -147,7 +147,7 @@ class CrossClusterer(CellQueries, RowAndColumnQueries, Clusterer):
 
     def _keep_views(self, views: Sequence[FittedView], column_tree: Tree) -> None:
         """Set the attributes about views; those of single clusterings are of the largest view."""
-        self.views_, self.column_tree_ = list(views), column_tree
+        self.views_, self.column_tree_ = list(views), replace(column_tree, leaf_labels=self._schema[0])
         self.view_labels_ = labels_of_views(views, len(self._schema[0]))
         self.labels_, self.tree_ = views[0].labels_, views[0].tree_
         self.n_clusters_ = views[0].n_clusters_

@@ -122,9 +122,9 @@ def restore_cross_tree(model: Any, document: dict[str, Any], arrays: dict[str, n
     model._logs = log_rows, log_columns
     trees, which = np.ascontiguousarray(arrays["row_trees"]), arrays["node_row_tree"]
     check_rules(row_tree_rules(model, tree, trees, which, arrays["view_log_evidence"]))
-    model._fit = restored_fit(model, tree, document, arrays)
-    numbers = [*model._logs, model._fit.log_evidence_bound, model._fit.flat_bound]
+    numbers = [*model._logs, *(float.fromhex(document[name]) for name in FIT_NUMBERS)]
     check_rules((("a number is not finite", lambda: bool(np.isfinite(numbers).all())),))
+    model._fit = restored_fit(model, tree, document, arrays)
     model.log_evidence_, model.search_ = model._fit.log_evidence_bound, model._fit.method
     names = model.tree_.leaf_labels
     views = [replace(view, tree_=replace(view.tree_, leaf_labels=names)) for view in model._views_of(model._fit)]

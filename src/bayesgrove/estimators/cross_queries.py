@@ -254,7 +254,8 @@ def pair_numbers(pairs: Any, names: tuple[str, ...]) -> tuple[np.ndarray, np.nda
         if isinstance(pair, str) or len(pair) != 2 or column_number(pair[0], names) == column_number(pair[1], names):
             raise InvalidSettingError(f"pairs are of two different columns, got {pair!r}.")
     numbers = [[column_number(column, names) for column in pair] for pair in given]
-    return tuple(np.array(numbers, np.int64).reshape(-1, 2).T)
+    both = np.array(numbers, np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]
 
 
 def symmetric(values: np.ndarray, a: np.ndarray, b: np.ndarray, n: int) -> np.ndarray:

@@ -33,7 +33,7 @@ class RandomizedBHCC(CrossTreeClusterer):
         Whether columns move between the views of the cut afterwards.
     row_method : {"auto", "exact", "randomized"}, default="auto"
         Row trees by all pairs, or by samples; "auto": by samples above 2,000 rows.
-    row_sample : int, default=1000
+    row_sample : int, default=500
         Rows from which views are found where row trees are grown by samples.
     random_state : int, optional
     n_jobs : int or None, default=2
@@ -65,8 +65,9 @@ class RandomizedBHCC(CrossTreeClusterer):
     --------
     >>> from bayesgrove import RandomizedBHCC
     >>> from bayesgrove.datasets import make_cross_table
+    >>> from bayesgrove.likelihoods import Binomial
     >>> table = make_cross_table(n_rows=60, view_columns=(12, 18), view_clusters=(3, 4), random_state=0)
-    >>> RandomizedBHCC("binomial", random_state=0).fit(table.X).n_views_
+    >>> RandomizedBHCC(Binomial(n_trials=50), random_state=0).fit(table.X).n_views_
     2
     """
 
@@ -86,7 +87,7 @@ class RandomizedBHCC(CrossTreeClusterer):
         hyper: str = "auto",
         unseen: str = "error",
         row_method: str = "auto",
-        row_sample: int = 1000,
+        row_sample: int = 500,
         random_state: Any = None,
         n_jobs: int | None = 2,
         verbose: int = 0,

@@ -7,12 +7,14 @@ view v:   log N_{v without j} + log p(X_j | X_v, T_v)        new view:   log alp
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
+from joblib import delayed
 
 from bayesgrove.core.constants import NULL
-from bayesgrove.models.cross.evidence import Problem, column_gains, flat_bound, grow_views, log_evidence
+from bayesgrove.models.cross.evidence import Problem, column_gains, flat_bound, grow_views, log_evidence, run_jobs
 from bayesgrove.models.cross.fixed_trees import column_scores
 from bayesgrove.stats.partitions import relabel
 
@@ -46,6 +48,7 @@ class Evaluator:
         self.problem = problem
         self.gains = column_gains(problem)
         self.known: dict[bytes, tuple[float, np.ndarray]] = {}
+        self.scores: dict[bytes, np.ndarray] = {}
         self.n_trees = 0
 
     def look(self, views: Sequence[np.ndarray]) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
@@ -68,6 +71,28 @@ class Evaluator:
         bound = flat_bound(self.problem, np.bincount(labels), evidence)
         return Partition(labels, views, evidence, row_children, bound)
 
+    def twin(self, n_threads: int) -> "Evaluator":
+        """Another one that knows as much and learns by itself."""
+        other = copy(self)
+        other.problem = self.problem._replace(n_threads=n_threads)
+        other.known, other.scores, other.n_trees = dict(self.known), dict(self.scores), 0
+        return other
+
+    def take_in(self, other: "Evaluator") -> None:
+        """Learn what a twin has learned."""
+        self.known.update(other.known)
+        self.n_trees += other.n_trees
+
+    def scores_in(self, here: Partition) -> np.ndarray:
+        """`column_scores` of all columns in the views of a partition; views that stayed are not scored again."""
+        everything = np.arange(here.labels.size)
+        new = [v for v, view in enumerate(here.views) if view.tobytes() not in self.scores]
+        if new:
+            views, trees = zip(*((here.views[v], here.row_children[v]) for v in new), strict=True)
+            found = column_scores(self.problem, views, trees, everything)
+            self.scores.update({view.tobytes(): found[:, k] for k, view in enumerate(views)})
+        return np.column_stack([self.scores[view.tobytes()] for view in here.views])
+
 
 def views_of(labels: np.ndarray) -> tuple[np.ndarray, ...]:
     """Columns of each view, ascending."""
@@ -81,7 +106,7 @@ def move_scores(evaluator: Evaluator, here: Partition) -> np.ndarray:
     sizes = np.bincount(here.labels)[np.newaxis] - (here.labels[:, np.newaxis] == np.arange(len(here.views)))
     alone, _ = evaluator.look([everything[j : j + 1] for j in range(n_columns)])
     with np.errstate(divide="ignore"):
-        inside = np.log(sizes) + column_scores(problem, here.views, here.row_children, everything)
+        inside = np.log(sizes) + evaluator.scores_in(here)
     return np.column_stack([inside, problem.log_columns + alone])
 
 
@@ -159,7 +184,17 @@ def next_partition(evaluator: Evaluator, here: Partition) -> Partition | None:
 
 
 def polish_many(evaluator: Evaluator, starts: Sequence[np.ndarray]) -> tuple[Polished, list[float]]:
-    """The best result of several starts, the first of equals, and the flat bound each one reached."""
-    found = [polish(evaluator, labels) for labels in starts]
+    """The best result of several starts, the first of equals, and the flat bound each one reached.
+
+    Starts run side by side and know nothing of each other, so that neither the result nor the number of row trees
+    depends on the number of threads.
+    """
+    everything = np.arange(starts[0].size)
+    evaluator.look([everything[j : j + 1] for j in everything])
+    n_threads = min(evaluator.problem.n_threads, len(starts))
+    alone = [evaluator.twin(evaluator.problem.n_threads // n_threads) for _ in starts]
+    found = run_jobs([delayed(polish)(twin, labels) for twin, labels in zip(alone, starts, strict=True)], n_threads)
+    for twin in alone:
+        evaluator.take_in(twin)
     bounds = [result.best.flat_bound for result in found]
     return found[int(np.argmax(np.rint(np.array(bounds) / SMALLEST_RISE)))], bounds

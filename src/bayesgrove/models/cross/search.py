@@ -11,9 +11,10 @@ from bayesgrove.core.rng import generator
 from bayesgrove.models.cross.column_trees import Node, column_tree, grafted, union_node, whole_node
 from bayesgrove.models.cross.evidence import Problem, check_problem, tree_bound
 from bayesgrove.models.cross.fixed_trees import row_tree
+from bayesgrove.models.cross.inside_views import search_on_tree
 from bayesgrove.models.cross.polish import Evaluator, Partition, polish, polish_many
 from bayesgrove.models.cross.randomized import RandomizedSettings, check_settings, search_randomized
-from bayesgrove.models.cross.screening import NOT_REFINED, Refine, memory_needed, search_screened
+from bayesgrove.models.cross.screening import NOT_REFINED, Refine, search_screened
 from bayesgrove.models.cross.search_exact import agglomerate, search_exact
 from bayesgrove.trees import Tree
 
@@ -23,7 +24,8 @@ EXACT_LIMIT = 2e9
 would take the exact search on 100 x 200, where many starts reach the same bound in a tenth of the time."""
 EXACT_INSIDE_LIMIT = 2e7
 """The same for the tree inside one final view."""
-SCREEN_INSIDE_LIMIT = 1 << 28
+MOST_COLUMNS_ON_TREE = 2_000
+"""Columns of a view up to which their tree is built on the view's row tree, in time quadratic in them."""
 EXACT_START_COLUMNS = 60
 START_KINDS = (
     ("random", 10),
@@ -192,14 +194,16 @@ def cut_of(evaluator: Evaluator, nodes: list[Node]) -> np.ndarray:
 
 
 def inside_tree(
-    evaluator: Evaluator, view: np.ndarray, settings: SearchSettings, number: int
+    evaluator: Evaluator, view: np.ndarray, row_children: np.ndarray, settings: SearchSettings, number: int
 ) -> tuple[list[Node], int]:
     """The tree of the columns of one view by the best search that is cheap at its size."""
     problem, gains = evaluator.problem, evaluator.gains
     if exact_work(problem.table.n_rows, view.size) <= EXACT_INSIDE_LIMIT:
         return search_exact(problem, view, gains)
-    if memory_needed(problem, view.size) <= SCREEN_INSIDE_LIMIT:
-        return search_screened(problem, view, gains)
+    if view.size <= MOST_COLUMNS_ON_TREE:
+        singles = [view[i : i + 1] for i in range(view.size)]
+        known = zip(singles, *evaluator.look(singles), strict=True)
+        return search_on_tree(problem, [whole_node(problem, *single) for single in known], row_children), 0
     return search_randomized(problem, view, gains, settings.randomized, seed=settings.seed, path=(INSIDE, number))
 
 
@@ -210,9 +214,9 @@ def tree_over(evaluator: Evaluator, found: Partition, settings: SearchSettings) 
     for number, (view, evidence, row_children) in enumerate(
         zip(found.views, found.evidence, found.row_children, strict=True)
     ):
-        nodes, n_trees = inside_tree(evaluator, view, settings, number)
+        nodes, n_trees = inside_tree(evaluator, view, row_children, settings, number)
         evaluator.n_trees += n_trees
-        if nodes[-1].evidence < evidence and nodes[-1].children:  # summed in another order
+        if nodes[-1].evidence < evidence and nodes[-1].children:  # another tree, or summed in another order
             nodes[-1] = union_node(problem, nodes, nodes[-1].children, evidence, row_children)
         inside.append(nodes)
     above, n_trees = agglomerate(problem, [nodes[-1] for nodes in inside], evaluator.gains)

@@ -43,8 +43,20 @@ class Pairs:
         self.key = np.full((n, n), -np.inf)
         """Rounded score by slots (older, younger)."""
         self.evidence = np.zeros((n, n))
-        self.children = np.zeros((n, n, n_rows - 1, 2), np.uint16 if n_rows < 1 << 15 else np.uint32)
+        self.children = self.room_for_trees(n, n_rows)
         self.n_trees = 0
+
+    def room_for_trees(self, n: int, n_rows: int) -> np.ndarray:
+        """Row trees of pairs by slots."""
+        return np.zeros((n, n, n_rows - 1, 2), np.uint16 if n_rows < 1 << 15 else np.uint32)
+
+    def keep_trees(self, older: np.ndarray, younger: np.ndarray, children: np.ndarray) -> None:
+        """Keep the row trees of pairs of slots."""
+        self.children[older, younger] = children
+
+    def tree_of(self, a: int, b: int) -> np.ndarray:
+        """Row tree of a pair of slots."""
+        return self.children[a, b].astype(np.int32)
 
     @property
     def live(self) -> np.ndarray:
@@ -63,7 +75,7 @@ class Pairs:
         log_one = self.log_weight[self.sizes[older] + self.sizes[younger] - 1] + found
         self.key[older, younger] = np.rint((log_one - self.log_q[older] - self.log_q[younger]) * TIE_SCALE)
         self.evidence[older, younger] = found
-        self.children[older, younger] = grown.children
+        self.keep_trees(older, younger, grown.children)
         self.n_trees += grown.n_trees
 
     def top(self) -> tuple[int, int]:
@@ -75,8 +87,7 @@ class Pairs:
     def merge(self, a: int, b: int) -> None:
         """Put the union of the views in slots a and b to slot a."""
         children = (int(self.node_of[a]), int(self.node_of[b]))
-        row_children = self.children[a, b].astype(np.int32)
-        self.nodes.append(union_node(self.problem, self.nodes, children, self.evidence[a, b], row_children))
+        self.nodes.append(union_node(self.problem, self.nodes, children, self.evidence[a, b], self.tree_of(a, b)))
         self.node_of[a], self.node_of[b] = len(self.nodes) - 1, NULL
         self.views[a], self.views[b] = self.nodes[-1].columns, NO_COLUMNS
         self.sizes[a], self.sizes[b] = self.views[a].size, 0
