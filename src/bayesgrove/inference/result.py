@@ -31,6 +31,11 @@ class View:
     labels: np.ndarray
     tree: Tree
 
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return int(self.labels.max()) + 1
+
 
 @dataclass(frozen=True, eq=False)
 class Result:
@@ -65,6 +70,8 @@ class Result:
         For models that divide the columns; the largest first. `labels` and `tree` are then those of the first.
     column_tree : Tree or None
         Hierarchy of the columns, whose branches are the views, where the model has one.
+    same_view : float64 array of shape (n_columns, n_columns) or None
+        Share of draws in which two columns are in one view; a model without draws has it in `column_tree`.
     exhibits : tuple of Exhibit
         What the model adds to a report.
     """
@@ -82,11 +89,13 @@ class Result:
     description: Description | None = None
     views: tuple[View, ...] = ()
     column_tree: Tree | None = None
+    same_view: np.ndarray | None = None
     exhibits: tuple[Exhibit, ...] = ()
 
     def with_names(self, leaf_labels: tuple[str, ...] | None) -> "Result":
         """The same with names of the rows."""
-        return replace(self, tree=replace(self.tree, leaf_labels=leaf_labels))
+        views = tuple(replace(view, tree=replace(view.tree, leaf_labels=leaf_labels)) for view in self.views)
+        return replace(self, tree=replace(self.tree, leaf_labels=leaf_labels), views=views)
 
     @property
     def n_clusters(self) -> int:

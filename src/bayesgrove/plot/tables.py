@@ -112,7 +112,8 @@ def _cells_with_gaps(described: Description, chosen: np.ndarray) -> np.ndarray:
     """Cells of some of the sampled features; nan all along where a column has no cells."""
     cells = feature_cells(described)[:, chosen]
     columns = [described.features[f].column for f in sampled_features(described)[chosen]]
-    places = np.searchsorted(described.columns, columns)
+    sorter = np.argsort(described.columns)
+    places = sorter[np.searchsorted(described.columns, columns, sorter=sorter)]
     is_empty = np.isnan(described.sample.values[:, places]).all(axis=0)
     return np.where(is_empty, np.nan, cells)
 
