@@ -11,10 +11,12 @@ __version__ = metadata.version("bayesgrove")
 
 _HOMES = {
     "BHC": "bayesgrove.estimators.bhc",
+    "BHCC": "bayesgrove.estimators.bhcc",
     "IncrementalBHC": "bayesgrove.estimators.incremental_bhc",
     "NRMMixture": "bayesgrove.estimators.nrm_mixture",
     "Posterior": "bayesgrove.inference.posterior",
     "RandomizedBHC": "bayesgrove.estimators.randomized_bhc",
+    "RandomizedBHCC": "bayesgrove.estimators.randomized_bhcc",
     "Tree": "bayesgrove.trees.table",
     "load": "bayesgrove.estimators.saving",
 }
@@ -22,10 +24,12 @@ _MODULES = ("datasets", "likelihoods", "plot")
 
 __all__ = [
     "BHC",
+    "BHCC",
     "IncrementalBHC",
     "NRMMixture",
     "Posterior",
     "RandomizedBHC",
+    "RandomizedBHCC",
     "Tree",
     "datasets",
     "likelihoods",

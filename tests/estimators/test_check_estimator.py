@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesgrove import BHC, IncrementalBHC, NRMMixture, RandomizedBHC
+from bayesgrove import BHC, BHCC, IncrementalBHC, NRMMixture, RandomizedBHC, RandomizedBHCC
 
 pytestmark = pytest.mark.unit
 
@@ -12,7 +12,15 @@ SHORT = {"n_chains": 2, "n_tune": 5, "n_draws": 10}
 
 
 @parametrize_with_checks(
-    [BHC(), RandomizedBHC(), IncrementalBHC(), NRMMixture(**SHORT), NRMMixture("nggp", sampler="gibbs", **SHORT)]
+    [
+        BHC(),
+        BHCC(),
+        RandomizedBHC(),
+        RandomizedBHCC(),
+        IncrementalBHC(),
+        NRMMixture(**SHORT),
+        NRMMixture("nggp", sampler="gibbs", **SHORT),
+    ]
 )
 def test_scikit_learn_convention(estimator, check):
     check(estimator)

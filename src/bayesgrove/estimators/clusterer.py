@@ -109,14 +109,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
             Give a pair (clusters, probabilities) of the k most probable instead; a new cluster is `n_clusters_`.
         """
         values, _ = self._encoded(X)
-        probabilities = self._probabilities(values)
-        if top_k is None:
-            return probabilities
-        check_whole("top_k", top_k, 1)
-        if top_k > probabilities.shape[1]:
-            raise InvalidSettingError(f"top_k lies between 1 and {probabilities.shape[1]}, got {top_k!r}.")
-        best = np.argsort(-probabilities, axis=1, kind="stable")[:, :top_k]
-        return best, np.take_along_axis(probabilities, best, axis=1)
+        return most_probable(self._probabilities(values), top_k)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Log predictive density of each row, normalised, in the data's own units.
@@ -182,6 +175,17 @@ class Clusterer(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self, "tree_")
         save_estimator(self, path)
+
+
+def most_probable(probabilities: np.ndarray, top_k: int | None) -> Any:
+    """All probabilities, or the `top_k` largest of each row and where they stand."""
+    if top_k is None:
+        return probabilities
+    check_whole("top_k", top_k, 1)
+    if top_k > probabilities.shape[1]:
+        raise InvalidSettingError(f"top_k lies between 1 and {probabilities.shape[1]}, got {top_k!r}.")
+    best = np.argsort(-probabilities, axis=1, kind="stable")[:, :top_k]
+    return best, np.take_along_axis(probabilities, best, axis=1)
 
 
 def typical_row(values: np.ndarray) -> np.ndarray:

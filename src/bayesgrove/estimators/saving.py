@@ -19,9 +19,11 @@ from bayesgrove.trees import Tree
 
 HOMES = {
     "BHC": "bayesgrove.estimators.bhc",
+    "BHCC": "bayesgrove.estimators.bhcc",
     "IncrementalBHC": "bayesgrove.estimators.incremental_bhc",
     "NRMMixture": "bayesgrove.estimators.nrm_mixture",
     "RandomizedBHC": "bayesgrove.estimators.randomized_bhc",
+    "RandomizedBHCC": "bayesgrove.estimators.randomized_bhcc",
 }
 TREE_PREFIX = "tree_"
 

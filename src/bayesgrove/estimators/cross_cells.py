@@ -1,0 +1,238 @@
+"""What can be asked of single cells: missing ones filled in, densities, surprise."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.core.rng import generator
+from bayesgrove.core.table import Table
+from bayesgrove.estimators.cross_inputs import (
+    as_given,
+    column_numbers,
+    encoded_cells,
+    measure_of,
+    row_numbers,
+    table_kind,
+)
+from bayesgrove.estimators.inputs import read_input
+from bayesgrove.estimators.settings import check_whole
+from bayesgrove.likelihoods import Bound, encode
+from bayesgrove.likelihoods.columns import BERNOULLI, CATEGORICAL
+from bayesgrove.models.cross.answers import Answers
+from bayesgrove.models.cross.cell_mixtures import (
+    CellMixtures,
+    chosen_cells,
+    draw,
+    modes,
+    moments,
+    probabilities,
+    quantiles,
+)
+
+CELLS_AT_ONCE = 8_192
+IMPUTING_PATH = 0x1A9F
+
+
+@dataclass(frozen=True, eq=False)
+class Imputation:
+    """A filled table and how sure its new cells are.
+
+    Attributes
+    ----------
+    values : array or data frame
+        The whole table, missing cells filled.
+    rows, columns : int64 arrays of shape (n_missing,)
+        Where the filled cells stand.
+    low, high : float64 arrays of shape (n_missing,)
+        Ends of the equal-tailed predictive interval; codes for categories.
+    sd : float64 array of shape (n_missing,)
+        Predictive standard deviation; NaN for categories.
+    probabilities : list of arrays
+        Probability of each value 0, 1, ... of each cell of a yes/no or category column, None for others.
+    draws : array of shape (draws, n_missing) or None
+        Values drawn for each cell by itself, in the data's own units, categories as codes.
+    """
+
+    values: Any
+    rows: np.ndarray
+    columns: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    sd: np.ndarray
+    probabilities: list[np.ndarray | None]
+    draws: np.ndarray | None
+
+
+@dataclass
+class Filled:
+    """Encoded estimates of missing cells, one chunk after another."""
+
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    sd: np.ndarray
+    probabilities: list[np.ndarray | None]
+    draws: np.ndarray
+
+
+class CellQueries:
+    """Methods of fitted models of views about single cells."""
+
+    _answers: Answers
+    _bound: Bound
+    _values: np.ndarray
+    _schema: tuple[tuple[str, ...], dict[int, tuple[Any, ...]]]
+    _kinds: tuple[str, ...]
+    _given_as: str
+    _seed: int
+
+    def impute(self, X: Any = None, level: float | None = None, draws: int | None = None) -> Any:
+        """Fill missing cells: the most probable category or count, the mean of measurements.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_columns), optional
+            New rows; None fills the training table.
+        level : float, optional
+            Probability of predictive intervals, such as 0.9; the answer is then an `Imputation`.
+        draws : int, optional
+            So many random values for each missing cell; the answer is then an `Imputation`.
+
+        Returns
+        -------
+        array, data frame or Imputation
+            A table of the kind given. A cell whose most probable category is the one reserved for unseen labels stays
+            missing.
+        """
+        check_is_fitted(self, "tree_")
+        if level is not None and not 0.0 < level < 1.0:
+            raise InvalidSettingError(f"level is a probability between 0 and 1, got {level!r}. Try 0.9.")
+        if draws is not None:
+            check_whole("draws", draws, 1)
+        if X is None:
+            values, kind = self._values, self._given_as
+        else:
+            values, kind = encode(self._bound, read_input(self, X, reset=False))[0], table_kind(X)
+        rows, columns = np.nonzero(np.isnan(values))
+        chunks = self._training_chunks(rows, columns) if X is None else self._new_chunks(values)
+        filled = self._filled(chunks, 0.9 if level is None else level, draws or 0, columns)
+        table = self._filled_table(values, rows, columns, filled.estimate)
+        out = as_given(table, kind, X)
+        if level is None and draws is None:
+            return out
+        exponent = self._bound.encoding.exponent[columns]
+        return Imputation(
+            out,
+            rows,
+            columns,
+            self._raw(filled.low, columns),
+            self._raw(filled.high, columns),
+            np.ldexp(filled.sd, exponent),
+            filled.probabilities,
+            None if draws is None else self._raw(filled.draws, columns),
+        )
+
+    def _training_chunks(self, rows: np.ndarray, columns: np.ndarray) -> Iterator[CellMixtures]:
+        for low in range(0, rows.size, CELLS_AT_ONCE):
+            yield self._answers.cell_mixtures(rows[low : low + CELLS_AT_ONCE], columns[low : low + CELLS_AT_ONCE])
+
+    def _new_chunks(self, values: np.ndarray) -> Iterator[CellMixtures]:
+        everything = np.arange(values.shape[1])
+        at_once = max(1, CELLS_AT_ONCE // values.shape[1])
+        for low in range(0, values.shape[0], at_once):
+            yield self._answers.row_cell_mixtures(values[low : low + at_once], everything)
+
+    def _filled(self, chunks: Iterator[CellMixtures], level: float, n_draws: int, columns: np.ndarray) -> Filled:
+        """Estimates, intervals and draws, chunk by chunk."""
+        prior, rng = self._bound.prior, generator(self._seed, IMPUTING_PATH)
+        low, high, sd, estimate = (np.empty(columns.size) for _ in range(4))
+        drawn, chances = np.empty((n_draws, columns.size)), []
+        ends, first = np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level]), 0
+        for mixtures in chunks:
+            here = slice(first, first + mixtures.column.size)
+            _, sd[here] = moments(prior, mixtures)
+            estimate[here] = modes(prior, mixtures)
+            low[here], high[here] = quantiles(prior, mixtures, ends).T
+            chances.extend(listed_probabilities(prior, mixtures))
+            for k in range(n_draws):
+                drawn[k, here] = draw(rng, prior, mixtures)
+            first = here.stop
+        return Filled(estimate, low, high, sd, chances, drawn)
+
+    def _filled_table(self, values: np.ndarray, rows: np.ndarray, columns: np.ndarray, estimate: np.ndarray) -> Table:
+        """The table in its own units with estimates in some cells."""
+        names, categories = self._schema
+        filled = values.copy()
+        filled[rows, columns] = estimate
+        raw = np.ascontiguousarray(self._bound.encoding.undo(filled))
+        for j, labels in categories.items():
+            raw[raw[:, j] >= len(labels), j] = np.nan
+        return Table(raw, names, self._kinds, categories)
+
+    def _raw(self, encoded: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Cells of given columns in the data's own units."""
+        encoding = self._bound.encoding
+        return np.ldexp(encoded, encoding.exponent[columns]) + encoding.shift[columns]
+
+    def cell_log_density(self, rows: Any, columns: Any, values: Any) -> np.ndarray:
+        """Log predictive density of values in cells of the training table, given all other cells.
+
+        Parameters
+        ----------
+        rows : sequence of int
+        columns : sequence of int or str
+            Numbers or names.
+        values : sequence
+            In the data's own units, labels in category columns. The cell itself, where it was observed, is left out of
+            the component it stands in; the trees (or draws) have seen it.
+
+        Returns
+        -------
+        float64 array of shape (n_cells,)
+        """
+        check_is_fitted(self, "tree_")
+        where = row_numbers(rows, len(self._values)), column_numbers(columns, self._schema[0])
+        cells = np.atleast_1d(np.asarray(values, dtype=object)).ravel()
+        try:
+            at, which, cells = np.broadcast_arrays(*where, cells)
+        except ValueError:
+            raise InvalidSettingError(
+                f"rows, columns and values are of one length, got {where[0].size}, {where[1].size} and {cells.size}."
+            ) from None
+        encoded = encoded_cells(self._bound, cells, which, self._schema)
+        found = self._answers.cell_log_density(at.copy(), which.copy(), encoded)
+        return found + np.where(np.isnan(encoded), 0.0, measure_of(self._bound)[which])
+
+    def surprisal(self, rows: Any = None, columns: Any = None) -> np.ndarray:
+        """Minus the log density of observed cells given all others, (rows, columns); NaN for missing cells.
+
+        Parameters
+        ----------
+        rows : sequence of int, optional
+            All by default.
+        columns : sequence of int or str, optional
+            All by default.
+        """
+        check_is_fitted(self, "tree_")
+        chosen = row_numbers(rows, len(self._values))
+        which = column_numbers(columns, self._schema[0])
+        cells = self._values[np.ix_(chosen, which)]
+        out = np.full(cells.shape, np.nan)
+        i, j = np.nonzero(~np.isnan(cells))
+        log_density = self._answers.cell_log_density(chosen[i], which[j], cells[i, j])
+        out[i, j] = -log_density - measure_of(self._bound)[which[j]]
+        return out
+
+
+def listed_probabilities(prior: Any, mixtures: CellMixtures) -> list[np.ndarray | None]:
+    """Probabilities of the values of yes/no and category cells, None for others."""
+    listed = np.isin(prior.family[mixtures.column], (BERNOULLI, CATEGORICAL))
+    start, found = probabilities(prior, chosen_cells(mixtures, np.flatnonzero(listed)))
+    out: list[np.ndarray | None] = [None] * listed.size
+    for place, cell in enumerate(np.flatnonzero(listed)):
+        out[cell] = found[start[place] : start[place + 1]]
+    return out

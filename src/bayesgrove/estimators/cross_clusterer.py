@@ -1,0 +1,228 @@
+"""What all models of views share after they are fitted: views, prediction by view, answers to questions."""
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from bayesgrove.core import provenance
+from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.core.table import Table
+from bayesgrove.estimators.clusterer import Clusterer, most_probable, typical_row
+from bayesgrove.estimators.cross_cells import CellQueries
+from bayesgrove.estimators.cross_inputs import UNSEEN, likelihood_per_column, table_kind
+from bayesgrove.estimators.cross_queries import RowAndColumnQueries
+from bayesgrove.estimators.inputs import read_input
+from bayesgrove.estimators.settings import check_choice, check_n_jobs
+from bayesgrove.inference.diagnostics import Diagnostics
+from bayesgrove.inference.posterior import Posterior
+from bayesgrove.inference.result import Result, View
+from bayesgrove.likelihoods import Bound, bind
+from bayesgrove.models.cross.answers import Answers
+from bayesgrove.trees import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class FittedView:
+    """Some columns of the table and the hierarchy of rows they show.
+
+    Attributes
+    ----------
+    columns : int64 array
+        Numbers of the columns, ascending.
+    labels_ : int64 array of shape (n_rows,)
+        Clusters of the rows, consecutive from 0.
+    tree_ : Tree
+        Hierarchy of the rows.
+    """
+
+    columns: np.ndarray
+    labels_: np.ndarray
+    tree_: Tree
+
+    @property
+    def n_clusters_(self) -> int:
+        """Number of clusters."""
+        return int(self.labels_.max()) + 1
+
+
+class Estimate(NamedTuple):
+    """Views as a model found them, the largest first, and what else a result shows."""
+
+    views: Sequence[FittedView]
+    column_tree: Tree
+    log_evidence: float | None
+    details: Mapping[str, Any]
+    posterior: Posterior | None = None
+    diagnostics: Diagnostics | None = None
+
+
+def largest_first(views: Sequence[np.ndarray]) -> list[int]:
+    """Numbers of views (given by their columns) in the order in which models show them; ties by the first column."""
+    return sorted(range(len(views)), key=lambda v: (-views[v].size, int(views[v].min())))
+
+
+def labels_of_views(views: Sequence[FittedView], n_columns: int) -> np.ndarray:
+    """Number of the view of each column."""
+    labels = np.empty(n_columns, np.int64)
+    for k, view in enumerate(views):
+        labels[view.columns] = k
+    return labels
+
+
+class CrossClusterer(CellQueries, RowAndColumnQueries, Clusterer):
+    """Base of estimators that divide the columns into views and cluster the rows in each.
+
+    A subclass binds its table by `_bind_input`, sets `row_concentration_` and `column_concentration_`, calls `_keep`
+    in `fit`, and gives `_with_rows`, `_file_parts` and `_restore`.
+    """
+
+    hyper: str
+    unseen: str
+    row_concentration: Any
+    column_concentration: Any
+
+    views_: list[FittedView]
+    view_labels_: np.ndarray
+    column_tree_: Tree
+    row_concentration_: float
+    column_concentration_: float
+
+    _values: np.ndarray
+    """The training table, encoded."""
+
+    @property
+    def n_views_(self) -> int:
+        """Number of views."""
+        check_is_fitted(self, "tree_")
+        return len(self.views_)
+
+    @property
+    def concentration_(self) -> float:
+        """Concentration of the rows in each view; an alias of `row_concentration_`."""
+        return self.row_concentration_
+
+    @concentration_.setter
+    def concentration_(self, value: float) -> None:
+        self.row_concentration_ = value
+
+    def _check_settings(self) -> None:
+        """Refuse parameters out of range before any work is done."""
+        check_n_jobs(self.n_jobs)
+        check_choice("unseen", self.unseen, UNSEEN)
+        for name in ("row_concentration", "column_concentration"):
+            check_concentration(name, getattr(self, name))
+
+    def _bind_input(self, X: Any) -> tuple[Table, Bound]:
+        """Read the training table; its likelihood per column, all numbers resolved, and the encoded cells."""
+        table = read_input(self, X, reset=True)
+        self._given_as, self._kinds = table_kind(X), table.kinds
+        likelihood = likelihood_per_column(self.likelihood, table, self.unseen)
+        return table, bind(likelihood, table, self.hyper)
+
+    def _keep(self, bound: Bound, estimate: Estimate, answers: Answers) -> None:
+        """Set the fitted attributes and the result; concentrations are set already."""
+        self._answers, self._values = answers, bound.values
+        self._bound = bound._replace(values=np.empty((0, bound.values.shape[1])))
+        self._template, self.likelihood_ = typical_row(bound.values), bound.likelihood
+        self._keep_views(estimate.views, estimate.column_tree)
+        self.result_ = Result(
+            model=type(self).__name__,
+            labels=self.labels_,
+            tree=self.tree_,
+            log_evidence=estimate.log_evidence,
+            likelihood=self.likelihood_,
+            feature_names=self._schema[0],
+            provenance=provenance.record(type(self).__name__, self.get_params(deep=False), self._seed),
+            details=estimate.details,
+            posterior=estimate.posterior,
+            diagnostics=estimate.diagnostics,
+            description=self._describe_rows(self._values),
+            views=self._result_views(),
+            column_tree=self.column_tree_,
+        )
+
+    def _keep_views(self, views: Sequence[FittedView], column_tree: Tree) -> None:
+        """Set the attributes about views; those of single clusterings are of the largest view."""
+        self.views_, self.column_tree_ = list(views), column_tree
+        self.view_labels_ = labels_of_views(views, len(self._schema[0]))
+        self.labels_, self.tree_ = views[0].labels_, views[0].tree_
+        self.n_clusters_ = views[0].n_clusters_
+
+    def _result_views(self) -> tuple[View, ...]:
+        """The views as results hold them."""
+        return tuple(View(f"view {k}", v.columns, v.labels_, v.tree_) for k, v in enumerate(self.views_))
+
+    def _view_number(self, view: Any) -> int:
+        """The number of a view, or an error."""
+        check_is_fitted(self, "tree_")
+        if isinstance(view, bool) or not isinstance(view, int | np.integer) or not 0 <= view < self.n_views_:
+            raise InvalidSettingError(f"views are numbered 0 to {self.n_views_ - 1}, got {view!r}.", view=view)
+        return int(view)
+
+    def predict(self, X: Any, view: int = 0) -> np.ndarray:
+        """Most probable cluster of each row among those of a view.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_columns)
+            NaN is a missing cell.
+        view : int
+            Number of the view in `views_`.
+        """
+        number = self._view_number(view)
+        values, _ = self._encoded(X)
+        return self._answers.cluster_probabilities(number, values)[:, :-1].argmax(axis=1)
+
+    def predict_proba(self, X: Any, view: int = 0, top_k: int | None = None) -> Any:
+        """Probability that each row joins each cluster of a view, in the last column a new one; rows sum to 1.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_columns)
+        view : int
+            Number of the view in `views_`.
+        top_k : int, optional
+            Give a pair (clusters, probabilities) of the k most probable instead.
+        """
+        number = self._view_number(view)
+        values, _ = self._encoded(X)
+        return most_probable(self._answers.cluster_probabilities(number, values), top_k)
+
+    def _probabilities(self, values: np.ndarray) -> np.ndarray:
+        return self._answers.cluster_probabilities(0, values)
+
+    def _log_density(self, values: np.ndarray) -> np.ndarray:
+        return self._answers.row_log_density(values)
+
+    def _draw_rows(self, rng: np.random.Generator, n_samples: int) -> np.ndarray:
+        nothing, everything = np.full(self._template.size, np.nan), np.arange(self._template.size)
+        return self._answers.simulate(rng, nothing, n_samples, everything)
+
+    def with_rows(self, X: Any) -> Self:
+        """A new fitted model with further rows placed behind the present ones; views and numbers stay.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_columns)
+            Further rows, in the units and with the columns of the training table.
+        """
+        values, _ = self._encoded(X)
+        grown = copy(self)
+        grown._with_rows(values)
+        return grown
+
+    def _with_rows(self, values: np.ndarray) -> None:
+        """Place further encoded rows; this object is a shallow copy of the model they are added to."""
+        raise NotImplementedError
+
+
+def check_concentration(name: str, value: Any) -> None:
+    """Refuse what is neither "auto" nor a positive finite number."""
+    if isinstance(value, str) and value == "auto":
+        return
+    if isinstance(value, bool | str) or not isinstance(value, int | float | np.number) or not 0.0 < value < np.inf:
+        raise InvalidSettingError(f"{name} must be a positive number or 'auto', got {value!r}. Try 1.0.", setting=name)

@@ -1,0 +1,122 @@
+"""`RandomizedBHCC`: cross-clustering of wide and long tables."""
+
+from typing import Any
+
+from bayesgrove.estimators.cross_trees import CrossTreeClusterer
+from bayesgrove.estimators.settings import check_choice, check_whole
+from bayesgrove.likelihoods import Bound
+from bayesgrove.models.cross.fit import Fitted
+from bayesgrove.models.cross.randomized import RULES, RandomizedSettings
+from bayesgrove.models.cross.search import SearchSettings
+
+
+class RandomizedBHCC(CrossTreeClusterer):
+    """Cross-clustering in time about linear in the columns, and in the rows where they are many.
+
+    The exact tree of a sample of columns divides all columns in two; both sides are divided again until they are small
+    or `max_levels` deep, where a set is taken for one view. Columns are then moved between the views found while the
+    bound rises (polish). Every step gives a tree of all columns, so its bound is valid throughout.
+
+    Parameters
+    ----------
+    likelihood, row_concentration, column_concentration, evidence, cut, hyper, unseen
+        As in `BHCC`.
+    max_levels : int, default=6
+        Divisions on one path; a set that deep is taken for one view.
+    sample_size : int, default=20
+        Columns of each sample.
+    leaf_size : int, default=6
+        Sets of fewer columns are searched exactly.
+    filter_rule : {"mass", "paper"}, default="mass"
+        How a column chooses its side.
+    polish : bool, default=True
+        Whether columns move between the views of the cut afterwards.
+    row_method : {"auto", "exact", "randomized"}, default="auto"
+        Row trees by all pairs, or by samples; "auto": by samples above 2,000 rows.
+    row_sample : int, default=1000
+        Rows from which views are found where row trees are grown by samples.
+    random_state : int, optional
+    n_jobs : int or None, default=2
+        Threads. The result does not depend on it.
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    view_labels_, views_, n_views_, column_tree_, labels_, tree_, n_clusters_, log_evidence_, same_view_probability_
+        As in `BHCC`.
+    likelihood_, row_concentration_, column_concentration_, search_, result_
+        As in `BHCC`.
+
+    Notes
+    -----
+    A column y goes to the side s with the largest lse over the nodes k of s of log omega_k + log N_k + log p(y | k),
+    with omega_k the probability that k is exactly one view and N_k its columns. A truncated set has q = g.
+
+    **Erratum** E5 (Li and Shafto 2011, algorithm 2, line 8): pi is the prior of merging inside a subtree, 1 for a leaf,
+    and not the weight of joining that side; filter_rule="paper" keeps it (tests/exact/test_bhcc_searches.py,
+    test_golden_filter).
+
+    With many rows the views, the column tree and the numbers come from `row_sample` rows; the row trees of the views
+    are then grown over all rows by the algorithm of `RandomizedBHC`, columns are moved against them, and the evidence
+    of every node of the column tree is computed over all rows on the best of these trees: a valid bound, as it is for
+    any tree.
+
+    Examples
+    --------
+    >>> from bayesgrove import RandomizedBHCC
+    >>> from bayesgrove.datasets import make_cross_table
+    >>> table = make_cross_table(n_rows=60, view_columns=(12, 18), view_clusters=(3, 4), random_state=0)
+    >>> RandomizedBHCC("binomial", random_state=0).fit(table.X).n_views_
+    2
+    """
+
+    def __init__(
+        self,
+        likelihood: Any = "auto",
+        row_concentration: Any = 1.0,
+        column_concentration: Any = 1.0,
+        *,
+        max_levels: int = 6,
+        sample_size: int = 20,
+        leaf_size: int = 6,
+        filter_rule: str = "mass",
+        evidence: str = "bound",
+        polish: bool = True,
+        cut: Any = "half",
+        hyper: str = "auto",
+        unseen: str = "error",
+        row_method: str = "auto",
+        row_sample: int = 1000,
+        random_state: Any = None,
+        n_jobs: int | None = 2,
+        verbose: int = 0,
+    ) -> None:
+        self.likelihood = likelihood
+        self.row_concentration = row_concentration
+        self.column_concentration = column_concentration
+        self.max_levels = max_levels
+        self.sample_size = sample_size
+        self.leaf_size = leaf_size
+        self.filter_rule = filter_rule
+        self.evidence = evidence
+        self.polish = polish
+        self.cut = cut
+        self.hyper = hyper
+        self.unseen = unseen
+        self.row_method = row_method
+        self.row_sample = row_sample
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        for name, least in (("max_levels", 0), ("sample_size", 2), ("leaf_size", 3)):
+            check_whole(name, getattr(self, name), least)
+        check_choice("filter_rule", self.filter_rule, RULES)
+        check_choice("polish", self.polish, (True, False))
+
+    def _build(self, bound: Bound, n_threads: int) -> Fitted:
+        how = RandomizedSettings(self.sample_size, self.leaf_size, self.max_levels, self.filter_rule)
+        settings = SearchSettings("randomized", self.polish, n_starts=1, randomized=how, seed=self._seed)
+        return self._search(bound, settings, n_threads)

@@ -1,0 +1,316 @@
+"""Predictive distributions of single cells: mixtures over the components a cell may belong to.
+
+A term of a mixture is the statistics of one column in one component; its predictive is a normal, Student-t,
+beta-binomial, negative binomial or categorical distribution. What a tree or a chain says about a cell comes as
+such a mixture, and everything asked about it (density, moments, quantiles, mode, entropy, draws) is computed here.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesgrove.core.jit import kernel
+from bayesgrove.likelihoods.columns import (
+    BERNOULLI,
+    BINOMIAL,
+    CATEGORICAL,
+    GAUSSIAN,
+    GAUSSIAN_KNOWN,
+    POISSON,
+    ColumnsPrior,
+    column_draw_cell,
+    column_draw_params,
+    column_log_predictive,
+)
+from bayesgrove.models.cross.cell_gaussians import (
+    gaussian_entropies,
+    gaussian_quantiles,
+    gaussian_terms,
+    student_terms,
+)
+from bayesgrove.stats.sampling import draw_log_categorical
+from bayesgrove.stats.special import log_sum
+
+TAIL = 1e-13
+"""Mass of a Poisson column's term that is left out at the top."""
+
+
+class CellMixtures(NamedTuple):
+    """A predictive mixture for each of some cells."""
+
+    column: np.ndarray
+    """(n_cells,) column of each cell."""
+    start: np.ndarray
+    """(n_cells + 1,) the terms of cell c are start[c] .. start[c + 1] - 1."""
+    log_weight: np.ndarray
+    """(n_terms,) normalised in each cell."""
+    stats: np.ndarray
+    """(n_terms, width of the widest column) statistics of the cell's column in the term's component."""
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return int(self.column.size)
+
+
+def widest(prior: ColumnsPrior) -> int:
+    """Numbers that the statistics of any one column need."""
+    return int(np.diff(prior.start).max())
+
+
+def normalised(log_weight: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """Log weights of the terms of each cell that sum to 1; every cell has at least one term."""
+    out = log_weight.copy()
+    normalise(out, start)
+    return out
+
+
+@kernel
+def normalise(log_weight, start):
+    """Let the weights of each cell sum to 1, in place."""
+    for cell in range(start.size - 1):
+        total = log_sum(log_weight[start[cell] : start[cell + 1]])
+        for term in range(start[cell], start[cell + 1]):
+            log_weight[term] -= total
+
+
+def log_density(prior: ColumnsPrior, mixtures: CellMixtures, values: np.ndarray) -> np.ndarray:
+    """Log density of one value for each cell; 0 for NaN."""
+    return mixture_log_density(prior, *mixtures, np.asarray(values, np.float64))
+
+
+@kernel
+def mixture_log_density(prior, column, start, log_weight, stats, values):
+    """`log_density` on the arrays of the mixtures."""
+    family, params, first = prior.family, prior.params, prior.start
+    out, most = np.zeros(column.size), 1
+    for cell in range(column.size):
+        most = max(most, start[cell + 1] - start[cell])
+    terms = np.empty(most)
+    for cell in range(column.size):
+        if math.isnan(values[cell]):
+            continue
+        j, n = column[cell], start[cell + 1] - start[cell]
+        width = first[j + 1] - first[j]
+        for t in range(n):
+            at = start[cell] + t
+            terms[t] = log_weight[at] + column_log_predictive(family[j], stats[at], 0, width, values[cell], params[j])
+        out[cell] = log_sum(terms[:n])
+    return out
+
+
+@kernel
+def term_moments(family, row, p):
+    """Mean and variance of one term; NaN for categories, which have none."""
+    if family in (GAUSSIAN, GAUSSIAN_KNOWN):
+        mean, scale, freedom = student_terms(family, row, p)
+        if freedom == np.inf:
+            return mean, scale
+        return mean, scale * freedom / (freedom - 2.0) if freedom > 2.0 else np.inf
+    if family == POISSON:
+        mean = (p[0] + row[1]) / (p[1] + row[0])
+        return mean, mean * (1.0 + 1.0 / (p[1] + row[0]))
+    if family == CATEGORICAL:
+        return np.nan, np.nan
+    trials, a, b = (1.0, p[0], p[1]) if family == BERNOULLI else (p[0], p[1], p[2])
+    a, b = a + row[1], b + row[0]
+    chance = a / (a + b)
+    return trials * chance, trials * chance * (1.0 - chance) * (a + b + trials) / (a + b + 1.0)
+
+
+def moments(prior: ColumnsPrior, mixtures: CellMixtures) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of each cell; NaN for categories, an infinite deviation where there is none."""
+    mean, variance = mixture_moments(prior, *mixtures)
+    return mean, np.sqrt(variance)
+
+
+@kernel
+def mixture_moments(prior, column, start, log_weight, stats):
+    """Mean and variance of each cell: the mean variance plus the variance of the means."""
+    family, params = prior.family, prior.params
+    means, variances = np.zeros(column.size), np.zeros(column.size)
+    for cell in range(column.size):
+        j, weights, mean, spread = column[cell], 0.0, 0.0, 0.0
+        for at in range(start[cell], start[cell + 1]):
+            weight = math.exp(log_weight[at])
+            if weight == 0.0:
+                continue
+            own, variance = term_moments(family[j], stats[at], params[j])
+            gap = own - mean
+            mean += gap * weight / (weights + weight)
+            spread += weight * variance + gap * gap * weights * weight / (weights + weight)
+            weights += weight
+        means[cell], variances[cell] = mean, spread / weights
+    return means, variances
+
+
+@kernel
+def poisson_reach(log_weight, row, p):
+    """Values 0 .. reach - 1 that hold all but a negligible mass of a Poisson column's term.
+
+    Beyond the mean ratios of neighbouring probabilities stay below `ratio`, so the rest is at most a geometric series.
+    """
+    shape, rate = p[0] + row[1], p[1] + row[0]
+    limit = 1.0 / (1.0 + rate)
+    x = math.floor(shape / rate) + 1.0
+    log_p = log_weight + column_log_predictive(POISSON, row, 0, 3, x, p)
+    while True:
+        ratio = max(limit, (shape + x) / (x + 1.0) * limit)
+        if ratio < 1.0 and log_p - math.log(1.0 - ratio) < math.log(TAIL):
+            return int(x)
+        log_p += math.log((shape + x) / (x + 1.0) * limit)
+        x += 1.0
+
+
+@kernel
+def support_sizes(prior, column, start, log_weight, stats):
+    """Number of values 0, 1, ... of each cell; 0 for Gaussian columns, up to a negligible rest for Poisson ones."""
+    family, params, first = prior.family, prior.params, prior.start
+    out = np.zeros(column.size, np.int64)
+    for cell in range(column.size):
+        j = column[cell]
+        if family[j] == BERNOULLI:
+            out[cell] = 2
+        elif family[j] == BINOMIAL:
+            out[cell] = int(params[j, 0]) + 1
+        elif family[j] == CATEGORICAL:
+            out[cell] = first[j + 1] - first[j]
+        elif family[j] == POISSON:
+            for at in range(start[cell], start[cell + 1]):
+                out[cell] = max(out[cell], poisson_reach(log_weight[at], stats[at], params[j]))
+    return out
+
+
+@kernel
+def fill_probabilities(family, p, width, size, log_weight, stats, out):
+    """Probabilities of the values 0 .. size - 1 under one mixture, summing to 1."""
+    total = 0.0
+    for x in range(size):
+        out[x] = 0.0
+        for at in range(log_weight.size):
+            own = column_log_predictive(family, stats[at], 0, width, float(x), p)
+            out[x] += math.exp(log_weight[at] + own)
+        total += out[x]
+    for x in range(size):
+        out[x] /= total
+
+
+def probabilities(prior: ColumnsPrior, mixtures: CellMixtures) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities of the values 0, 1, ... of discrete cells.
+
+    Returns
+    -------
+    start : int array of shape (n_cells + 1,)
+        Those of cell c are flat[start[c]:start[c + 1]]; none for Gaussian columns.
+    flat : float array
+    """
+    sizes = support_sizes(prior, *mixtures)
+    place = np.concatenate([[0], np.cumsum(sizes)])
+    return place, all_probabilities(prior, *mixtures, place)
+
+
+@kernel
+def all_probabilities(prior, column, start, log_weight, stats, place):
+    """Probabilities of all cells one after another."""
+    out = np.empty(place[place.size - 1])
+    for cell in range(column.size):
+        j, low, high = column[cell], start[cell], start[cell + 1]
+        size, width = place[cell + 1] - place[cell], prior.start[j + 1] - prior.start[j]
+        own = out[place[cell] : place[cell + 1]]
+        fill_probabilities(prior.family[j], prior.params[j], width, size, log_weight[low:high], stats[low:high], own)
+    return out
+
+
+@kernel
+def discrete_summaries(prior, column, start, log_weight, stats, sizes, levels):
+    """Mode, entropy and quantiles of discrete cells; zeros for others. One cell's probabilities at a time."""
+    modes, entropies = np.zeros(column.size), np.zeros(column.size)
+    quantile = np.zeros((column.size, levels.size))
+    room = np.empty(sizes.max() if sizes.size else 0)
+    for cell in range(column.size):
+        j, low, high, size = column[cell], start[cell], start[cell + 1], sizes[cell]
+        width = prior.start[j + 1] - prior.start[j]
+        fill_probabilities(prior.family[j], prior.params[j], width, size, log_weight[low:high], stats[low:high], room)
+        best = 0
+        for x in range(size):
+            best = x if room[x] > room[best] else best
+            entropies[cell] -= room[x] * math.log(room[x]) if room[x] > 0.0 else 0.0
+        modes[cell] = best
+        for k in range(levels.size if size else 0):
+            quantile[cell, k] = smallest_reaching(room, size, levels[k])
+    return modes, entropies, quantile
+
+
+@kernel
+def smallest_reaching(chances, size, level):
+    """Smallest value whose distribution function is at least `level`, up to rounding."""
+    total = 0.0
+    for x in range(size):
+        total += chances[x]
+        if total >= level - 1e-14:
+            return x
+    return size - 1
+
+
+def is_gaussian(prior: ColumnsPrior, mixtures: CellMixtures) -> np.ndarray:
+    """Whether each cell stands in a column of real numbers."""
+    return np.isin(prior.family[mixtures.column], (GAUSSIAN, GAUSSIAN_KNOWN))
+
+
+def quantiles(prior: ColumnsPrior, mixtures: CellMixtures, levels: np.ndarray) -> np.ndarray:
+    """Quantiles of each cell, (n_cells, n_levels); a discrete one is the smallest value that reaches the level."""
+    wanted = np.atleast_1d(np.asarray(levels, np.float64))
+    sizes = support_sizes(prior, *mixtures)
+    _, _, out = discrete_summaries(prior, *mixtures, sizes, wanted)
+    real = is_gaussian(prior, mixtures)
+    if real.any():
+        some = chosen_cells(mixtures, np.flatnonzero(real))
+        terms = gaussian_terms(prior, *some)
+        out[real] = np.column_stack([gaussian_quantiles(some.start, some.log_weight, terms, level) for level in wanted])
+    return out
+
+
+def chosen_cells(mixtures: CellMixtures, cells: np.ndarray) -> CellMixtures:
+    """The mixtures of some of the cells."""
+    counts = np.diff(mixtures.start)[cells]
+    start = np.concatenate([[0], np.cumsum(counts)])
+    terms = np.arange(start[-1]) + np.repeat(mixtures.start[cells] - start[:-1], counts)
+    return CellMixtures(mixtures.column[cells], start, mixtures.log_weight[terms], mixtures.stats[terms])
+
+
+def modes(prior: ColumnsPrior, mixtures: CellMixtures) -> np.ndarray:
+    """Most probable value of discrete cells, the mean of Gaussian ones."""
+    sizes = support_sizes(prior, *mixtures)
+    most, _, _ = discrete_summaries(prior, *mixtures, sizes, np.empty(0))
+    mean, _ = moments(prior, mixtures)
+    return np.where(is_gaussian(prior, mixtures), mean, most)
+
+
+def entropies(prior: ColumnsPrior, mixtures: CellMixtures) -> np.ndarray:
+    """Entropy of each cell in nats: a sum for discrete ones, differential and by quadrature for Gaussian ones."""
+    sizes = support_sizes(prior, *mixtures)
+    _, out, _ = discrete_summaries(prior, *mixtures, sizes, np.empty(0))
+    real = is_gaussian(prior, mixtures)
+    if real.any():
+        some = chosen_cells(mixtures, np.flatnonzero(real))
+        out[real] = gaussian_entropies(prior, *some, gaussian_terms(prior, *some))
+    return out
+
+
+def draw(rng: np.random.Generator, prior: ColumnsPrior, mixtures: CellMixtures) -> np.ndarray:
+    """One draw of every cell, independent of each other."""
+    return draw_cells(rng, prior, *mixtures)
+
+
+@kernel
+def draw_cells(rng, prior, column, start, log_weight, stats):
+    """A term by its weight, its parameters from their posterior, a cell."""
+    out, params = np.empty(column.size), np.empty(stats.shape[1])
+    for cell in range(column.size):
+        j = column[cell]
+        family, p, width = prior.family[j], prior.params[j], prior.start[j + 1] - prior.start[j]
+        at = start[cell] + draw_log_categorical(rng, log_weight[start[cell] : start[cell + 1]])
+        column_draw_params(rng, family, stats[at], 0, width, p, params)
+        out[cell] = column_draw_cell(rng, family, params, 0, width, p)
+    return out

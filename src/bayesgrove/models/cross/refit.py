@@ -1,0 +1,112 @@
+"""Row trees on a given tree of columns: for more rows than it was found with, exactly or by samples.
+
+The bound is valid for any tree of columns and any trees of rows, so a tree of columns found on some rows serves all:
+only the evidence of its nodes is computed anew. The exact way grows the greedy row tree of every node. The randomized
+way grows one tree per view by samples; nodes inside a view stand on the view's tree, nodes above on the best of theirs.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bayesgrove.agglomeration.randomized import grow
+from bayesgrove.agglomeration.splits import Problem as RowProblem
+from bayesgrove.agglomeration.splits import Settings as RowSettings
+from bayesgrove.core.constants import NULL
+from bayesgrove.likelihoods.columns import ColumnsPrior
+from bayesgrove.models.cross.column_trees import Node, union_node, whole_node
+from bayesgrove.models.cross.evidence import Problem, flat_bound, grow_views, log_evidence
+from bayesgrove.models.cross.fixed_trees import node_weights, root_log_q, set_on_tree
+from bayesgrove.models.cross.polish import Partition, views_of
+from bayesgrove.models.cross.row_trees import log_weights
+from bayesgrove.models.cross.search import CrossFit, assembled
+from bayesgrove.models.cross.tree_views import part_of_prior
+from bayesgrove.trees import Tree
+
+MOST_EXACT_ROWS = 2_000
+"""Rows up to which every view's tree is grown exactly; the work is quadratic."""
+LEAF_SIZE = 64
+"""Rows of a block: mixed columns are scored pair by pair, so blocks are smaller than those of `RandomizedBHC`."""
+
+
+def evidence_on(problem: Problem, columns: np.ndarray, row_children: np.ndarray) -> float:
+    """Log evidence of a set of columns on a given tree of the rows."""
+    n_nodes = 2 * problem.table.n_rows - 1
+    marginals, weights, room, nothing = (np.zeros(n_nodes) for _ in range(4))
+    node_weights(row_children, log_weights(problem.table.n_rows, problem.log_rows), weights)
+    set_on_tree(problem.table, columns, row_children, marginals)
+    log_q = root_log_q(row_children, weights, marginals, 0.0, marginals, room)
+    log_q += problem.table.constants[columns].sum()
+    log_d = root_log_q(row_children, weights, nothing, 0.0, nothing, room)
+    return float(log_evidence(problem, np.array([log_q]), np.array([log_d]))[0])
+
+
+def sampled_tree(
+    problem: Problem, prior: ColumnsPrior, columns: np.ndarray, seed: int, settings: RowSettings | None = None
+) -> np.ndarray:
+    """Merges of a randomized tree of all rows in a view."""
+    values = np.ascontiguousarray(problem.table.values[columns].T)
+    complete = not bool(np.isnan(values).any())
+    rows = RowProblem(part_of_prior(prior, columns), values, problem.log_rows, complete, seed, problem.n_threads)
+    return grow(rows, settings or RowSettings(leaf_size=LEAF_SIZE)).forest.children.astype(np.int32)
+
+
+def partition_on(problem: Problem, labels: np.ndarray, row_children: Sequence[np.ndarray]) -> Partition:
+    """Views on given row trees."""
+    views = views_of(labels)
+    evidence = np.array([evidence_on(problem, view, tree) for view, tree in zip(views, row_children, strict=True)])
+    return Partition(labels, views, evidence, tuple(row_children), flat_bound(problem, np.bincount(labels), evidence))
+
+
+def columns_below(tree: Tree) -> list[np.ndarray]:
+    """Columns of each node of a column tree, ascending."""
+    ends = tree.leaf_start + tree.size
+    return [np.sort(tree.leaf_order[low:high]) for low, high in zip(tree.leaf_start, ends, strict=True)]
+
+
+def nodes_of(problem: Problem, tree: Tree, evidence: Sequence[float], row_children: Sequence[np.ndarray]) -> list[Node]:
+    """The nodes of a column tree with new evidence; q, d and odds follow upwards."""
+    nodes: list[Node] = []
+    for k, columns in enumerate(columns_below(tree)):
+        children = () if tree.item[k] != NULL else tuple(int(child) for child in tree.children(k))
+        if len(children) == 2:
+            node = union_node(problem, nodes, children, evidence[k], row_children[k])
+        else:  # a column, or several taken for one view
+            node = whole_node(problem, columns, evidence[k], row_children[k])
+        nodes.append(node._replace(columns=columns))
+    return nodes
+
+
+def on_best_trees(problem: Problem, tree: Tree, found: Partition) -> tuple[list[float], list[np.ndarray]]:
+    """Evidence and row tree of each node of a column tree, on the trees of the views it meets."""
+    evidence, chosen = [], []
+    for columns in columns_below(tree):
+        met = np.unique(found.labels[columns])
+        if met.size == 1 and columns.size == found.views[met[0]].size:
+            best, value = int(met[0]), float(found.evidence[met[0]])
+        else:
+            values = [evidence_on(problem, columns, found.row_children[v]) for v in met]
+            best, value = int(met[np.argmax(values)]), max(values)
+        evidence.append(value)
+        chosen.append(found.row_children[best])
+    return evidence, chosen
+
+
+def refit_sampled(problem: Problem, fit: CrossFit, found: Partition, bounds: dict[str, float]) -> CrossFit:
+    """The column tree of a fit over other rows, on the row trees of the views found."""
+    nodes = nodes_of(problem, fit.column_tree, *on_best_trees(problem, fit.column_tree, found))
+    singles = nodes[: found.labels.size]
+    return assembled(problem, nodes, singles, found, fit.method, bounds, fit.n_row_trees + len(found.views))
+
+
+def refit_exactly(problem: Problem, fit: CrossFit) -> CrossFit:
+    """The column tree and views of a fit over other rows, with the greedy row tree of every node."""
+    sets = columns_below(fit.column_tree)
+    grown = grow_views(problem, sets)
+    evidence = log_evidence(problem, grown.log_q, grown.log_d)
+    nodes = nodes_of(problem, fit.column_tree, evidence.tolist(), list(grown.children))
+    place = {columns.tobytes(): k for k, columns in enumerate(sets)}
+    at = [place[view.tobytes()] for view in fit.views]
+    bound = flat_bound(problem, np.bincount(fit.view_labels), evidence[at])
+    found = Partition(fit.view_labels, fit.views, evidence[at], tuple(grown.children[k] for k in at), bound)
+    return assembled(problem, nodes, nodes[: found.labels.size], found, fit.method, {"refitted": bound}, grown.n_trees)

@@ -1,0 +1,411 @@
+"""`TreeAnswers`: everything that can be asked of a tree of columns and the row trees of its nodes, in closed form."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bayesgrove.agglomeration.predictive import (
+    Predictive,
+    cluster_probabilities,
+    draw_from_nodes,
+    make_predictive,
+    weighty_nodes,
+)
+from bayesgrove.agglomeration.statistics import NodeRows
+from bayesgrove.core.constants import NULL
+from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.likelihoods.columns import FAMILIES, ColumnsPrior
+from bayesgrove.models.cross.cell_mixtures import CellMixtures, log_density, normalised, widest
+from bayesgrove.models.cross.evidence import Problem
+from bayesgrove.models.cross.search import CrossFit
+from bayesgrove.models.cross.tree_cells import column_statistics, count_terms, fill_terms, next_heavy
+from bayesgrove.models.cross.tree_columns import FORMS, NEW_VIEWS, NewColumn, log_p_alone, log_p_on_tree
+from bayesgrove.models.cross.tree_new_cells import new_cell_mixtures
+from bayesgrove.models.cross.tree_queries import draw_components, draw_views, together, view_information
+from bayesgrove.models.cross.tree_rows import (
+    Passed,
+    ViewMixture,
+    all_scores,
+    density_tables,
+    pass_up,
+    posterior_weights,
+    some_columns,
+    view_log_density,
+    view_mixture,
+)
+from bayesgrove.models.cross.tree_views import LIGHTEST, RowTrees, Skeleton, collect_trees, part_of_prior, prune
+from bayesgrove.models.cross.view_table import view_table
+from bayesgrove.trees import Tree, node_log_weights
+from bayesgrove.trees.cuts import node_labels
+
+CELLS_AT_ONCE = 16_384
+WEIGHTS = ("views", "columns")
+
+
+def check_choice(name: str, value: str, choices: Sequence[str]) -> None:
+    """Refuse a word that is none of the choices."""
+    if value not in choices:
+        raise InvalidSettingError(f"{name} is one of {', '.join(map(repr, choices))}, got {value!r}.")
+
+
+@dataclass(frozen=True, eq=False)
+class TreeAnswers:
+    """Predictives and queries of a fitted tree of columns; see `Answers` for what each method gives.
+
+    Attributes
+    ----------
+    prior : ColumnsPrior
+    values : ndarray of shape (n_rows, n_columns)
+        Encoded cells of the training table.
+    log_rows, log_columns : float
+        Logs of the concentrations.
+    skeleton : Skeleton
+        Nodes of the column tree that carry weight.
+    trees : RowTrees
+        Row trees of these nodes and of the views of the point estimate.
+    view_tree : int array of shape (n_views,)
+        Number of the row tree of each view of the point estimate.
+    view_labels : int array of shape (n_views, n_rows)
+        Clusters of the rows in each, a cut of its tree.
+    """
+
+    prior: ColumnsPrior
+    values: np.ndarray
+    log_rows: float
+    log_columns: float
+    skeleton: Skeleton
+    trees: RowTrees
+    view_tree: np.ndarray
+    view_labels: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the training table."""
+        return int(self.values.shape[0])
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the training table."""
+        return int(self.values.shape[1])
+
+    @cached_property
+    def _log_omega(self) -> np.ndarray:
+        return self.skeleton.log_weight
+
+    @cached_property
+    def _row_trees(self) -> dict[int, Tree]:
+        return {}
+
+    @cached_property
+    def _mixtures(self) -> dict[int, ViewMixture]:
+        return {}
+
+    @cached_property
+    def _predictives(self) -> dict[int, Predictive]:
+        return {}
+
+    def _tree(self, number: int) -> Tree:
+        if number not in self._row_trees:
+            self._row_trees[number] = self.trees.tree(number)
+        return self._row_trees[number]
+
+    def _mixture(self, number: int) -> ViewMixture:
+        if number not in self._mixtures:
+            columns = self.trees.columns_of(number)
+            own = np.ascontiguousarray(self.values[:, columns])
+            prior = part_of_prior(self.prior, columns)
+            self._mixtures[number] = view_mixture(prior, own, self._tree(number), self.log_rows)
+        return self._mixtures[number]
+
+    def _possible_views(self) -> Iterator[tuple[int, int, np.ndarray]]:
+        """Node, number of its row tree and columns, of every node that may be a view."""
+        for node in np.flatnonzero(self.skeleton.tree != NULL).tolist():
+            number = int(self.skeleton.tree[node])
+            yield node, number, self.trees.columns_of(number)
+
+    # Cells of the training table
+
+    def cell_mixtures(self, rows: np.ndarray, columns: np.ndarray) -> CellMixtures:
+        """Predictives of cells of the training table, each left out of its own component (section 7.6)."""
+        counts = np.zeros(len(rows), np.int64)
+        groups = list(self._cell_groups(np.asarray(rows), np.asarray(columns)))
+        for _, node, own_rows, cells in groups:
+            weight, above, lightest = self._heavy_nodes(node)
+            count_terms(own_rows, cells, weight, above, lightest, counts)
+        start = np.concatenate([[0], np.cumsum(counts)])
+        filled, log_weight = start[:-1].copy(), np.empty(start[-1])
+        stats = np.zeros((start[-1], widest(self.prior)))
+        for j, node, own_rows, cells in groups:
+            weight, above, lightest = self._heavy_nodes(node)
+            column, own = self._column(j), np.ascontiguousarray(self.values[:, j])
+            nodes = (column_statistics(*column, own, self.trees.children[self.skeleton.tree[node]]), weight, above)
+            log_view = self._log_omega[node]
+            fill_terms(column, own, own_rows, cells, nodes, lightest, log_view, filled, log_weight, stats)
+        return CellMixtures(np.asarray(columns, np.int64), start, normalised(log_weight, start), stats)
+
+    def _cell_groups(self, rows: np.ndarray, columns: np.ndarray) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
+        """Column, node that may be its view, rows and numbers of the cells asked for in it."""
+        order = np.argsort(columns, kind="stable")
+        wanted, first = np.unique(columns[order], return_index=True)
+        groups = dict(zip(wanted.tolist(), np.split(order, first[1:]), strict=True))
+        for node, _, members in self._possible_views():
+            for j in members.tolist():
+                if j in groups:
+                    yield j, node, rows[groups[j]].astype(np.int64), groups[j]
+
+    def _column(self, j: int) -> tuple[int, np.ndarray, int]:
+        """Family, numbers and width of a column."""
+        return int(self.prior.family[j]), self.prior.params[j], int(self.prior.start[j + 1] - self.prior.start[j])
+
+    @cached_property
+    def _heavy(self) -> dict[int, tuple[np.ndarray, np.ndarray, float]]:
+        return {}
+
+    def _heavy_nodes(self, node: int) -> tuple[np.ndarray, np.ndarray, float]:
+        """Log weights of a view's row nodes, the next heavy one above each, and the log weight that makes one heavy."""
+        if node not in self._heavy:
+            tree = self._tree(int(self.skeleton.tree[node]))
+            weight, lightest = node_log_weights(tree), LIGHTEST - float(self._log_omega[node])
+            self._heavy[node] = weight, next_heavy(tree.parent, weight, lightest), lightest
+        return self._heavy[node]
+
+    def cell_log_density(self, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Log density of a value in each of these cells."""
+        order = np.argsort(columns, kind="stable")
+        out = np.empty(len(order))
+        for low in range(0, len(order), CELLS_AT_ONCE):
+            some = order[low : low + CELLS_AT_ONCE]
+            mixtures = self.cell_mixtures(np.asarray(rows)[some], np.asarray(columns)[some])
+            out[some] = log_density(self.prior, mixtures, np.asarray(values)[some])
+        return out
+
+    # New rows
+
+    def _passed(self, values: np.ndarray, form: str = "normalised") -> Passed:
+        """New rows passed up the tree of the columns."""
+        log_p = np.full((self.skeleton.parent.size, len(values)), -np.inf)
+        for node, number, columns in self._possible_views():
+            log_p[node] = view_log_density(self._mixture(number), np.ascontiguousarray(values[:, columns]), form)
+        return pass_up(self.skeleton, log_p)
+
+    def row_log_density(self, values: np.ndarray, form: str = "normalised") -> np.ndarray:
+        """Log density of new rows (eq. 10); "paper" has the printed mixture in each view, whose mass is not 1."""
+        check_choice("form", form, FORMS)
+        return self._passed(values, form).log_density[-1]
+
+    def conditional_log_density(self, values: np.ndarray, given: np.ndarray) -> np.ndarray:
+        """Log density of the observed cells of `values` given those of `given` (section 7.7)."""
+        known = np.broadcast_to(given, values.shape)
+        if (~np.isnan(values) & ~np.isnan(known)).any():
+            raise InvalidSettingError("a cell is either asked for or given, got some in both. Leave them out of one.")
+        both = np.where(np.isnan(values), known, values)
+        return self.row_log_density(both) - self.row_log_density(np.ascontiguousarray(known))
+
+    def row_cell_mixtures(self, values: np.ndarray, columns: np.ndarray) -> CellMixtures:
+        """Predictives of the missing cells of new rows given their observed ones."""
+        views = [(node, self._mixture(number), members) for node, number, members in self._possible_views()]
+        return new_cell_mixtures(self.prior, self.skeleton, views, values, np.asarray(columns, np.int64))
+
+    def simulate(self, rng: np.random.Generator, given: np.ndarray, n_samples: int, columns: np.ndarray) -> np.ndarray:
+        """Draws of some columns of a new row given its observed cells: views, their components, cells."""
+        known = np.asarray(given, np.float64).reshape(1, -1)
+        log_one, _ = posterior_weights(self.skeleton, self._passed(known))
+        is_view = draw_views(rng, self.skeleton.parent, np.ascontiguousarray(log_one[:, 0]), n_samples)
+        out = np.tile(known, (n_samples, 1))
+        wanted = np.zeros(self.n_columns, np.bool_)
+        wanted[columns] = np.isnan(known[0, columns])
+        for node, number, members in self._possible_views():
+            who, what = np.flatnonzero(is_view[:, node]), np.flatnonzero(wanted[members])
+            if who.size and what.size:
+                out[np.ix_(who, members[what])] = self._draw_cells(rng, number, known[:, members], who.size, what)
+        return out[:, columns]
+
+    def _draw_cells(
+        self, rng: np.random.Generator, number: int, known: np.ndarray, n: int, what: np.ndarray
+    ) -> np.ndarray:
+        """Draws of some columns of a view given its observed cells."""
+        mixture = self._mixture(number)
+        log_weight = all_scores(density_tables(mixture, np.ascontiguousarray(known)), mixture.log_weight)[0]
+        some, drawn = some_columns(mixture, what), np.empty((n, what.size))
+        draw_from_nodes(some.prior, rng, some.rows, draw_components(rng, log_weight, n), drawn)
+        return drawn
+
+    # New columns
+
+    def column_log_density(
+        self,
+        y: np.ndarray,
+        family: int,
+        params: np.ndarray,
+        *,
+        n_categories: int = 0,
+        form: str = "normalised",
+        new_view: str = "sequential",
+        rng: np.random.Generator | None = None,
+    ) -> float:
+        """Log density of a new column (section 7.5); "paper" is eq. 11 as printed, whose mass is not 1.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_rows,)
+        family : int
+            Its code in `likelihoods.columns`.
+        params : ndarray of shape (4,)
+            Numbers of its prior.
+        n_categories : int
+            Of a categorical column.
+        form : {"normalised", "paper"}
+        new_view : {"sequential", "exact", "bound", "none"}
+            How the evidence of a view of its own is found: estimated without bias, by enumeration (10 rows at most), by
+            a lower bound (the mass is then below 1), or left out (for comparing columns only).
+        rng : Generator
+            For "sequential".
+        """
+        check_choice("form", form, FORMS)
+        check_choice("new_view", new_view, NEW_VIEWS)
+        column = NewColumn(np.asarray(y, np.float64), family, params, FAMILIES[family].width or n_categories)
+        logs = {
+            number: log_p_on_tree(column, self.trees.children[number], self.trees.log_odds[number])
+            for _, number, _ in self._possible_views()
+        }
+        terms = [
+            self._log_omega[node] + logs[number] + (math.log(members.size) if form != "paper" else 0.0)
+            for node, number, members in self._possible_views()
+        ]
+        total = float(np.logaddexp.reduce(terms))
+        if form == "paper":
+            return total
+        if new_view == "none":
+            return total - math.log(self.n_columns)
+        alone = self.log_columns + log_p_alone(column, self.log_rows, new_view, rng)
+        return float(np.logaddexp(alone, total)) - math.log(self.n_columns + math.exp(self.log_columns))
+
+    # Questions
+
+    def same_view_probability(self) -> np.ndarray:
+        """Probability that two columns stand in the same view: the weights of all nodes that hold both."""
+        out = np.zeros((self.n_columns, self.n_columns))
+        for node, _, members in self._possible_views():
+            out[np.ix_(members, members)] += math.exp(self._log_omega[node])
+        np.fill_diagonal(out, 1.0)
+        return out
+
+    def row_similarity(
+        self, rows: np.ndarray, others: np.ndarray, columns: np.ndarray | None = None, weight: str = "views"
+    ) -> np.ndarray:
+        """Expected share of columns in whose view two rows share a cluster; of views, as a ratio of two expectations.
+
+        With `columns` only these count, and only views that hold one of them.
+        """
+        check_choice("weight", weight, WEIGHTS)
+        asked = np.ones(self.n_columns, np.bool_) if columns is None else np.zeros(self.n_columns, np.bool_)
+        asked[slice(None) if columns is None else columns] = True
+        total, out = 0.0, np.zeros((len(rows), len(others)))
+        for node, number, members in self._possible_views():
+            n_held = int(asked[members].sum())
+            if n_held:
+                share = math.exp(self._log_omega[node]) * (n_held if weight == "columns" else 1)
+                out += share * together(self._tree(number), np.asarray(rows), np.asarray(others))
+                total += share
+        return out / total
+
+    def mutual_information(self, a: int, b: int, rng: np.random.Generator, n_samples: int) -> tuple[float, float]:
+        """Mutual information of two columns of a new row given the views, averaged over them: 0 in different views."""
+        value, variance = 0.0, 0.0
+        for node, number, members in self._possible_views():
+            if a in members and b in members:
+                mixture = some_columns(self._mixture(number), np.searchsorted(members, [a, b]))
+                own, error = view_information(mixture, rng, n_samples)
+                share = math.exp(self._log_omega[node])
+                value, variance = value + share * own, variance + (share * error) ** 2
+        return value, math.sqrt(variance)
+
+    def cluster_probabilities(self, view: int, values: np.ndarray) -> np.ndarray:
+        """Probability that new rows join each cluster of a view of the point estimate, last a new one."""
+        if view not in self._predictives:
+            self._predictives[view] = self._predictive(view)
+        members = self.trees.columns_of(int(self.view_tree[view]))
+        own = np.ascontiguousarray(values[:, members])
+        return cluster_probabilities(self._predictives[view], part_of_prior(self.prior, members), own)
+
+    def _predictive(self, view: int) -> Predictive:
+        number = int(self.view_tree[view])
+        members, tree, labels = self.trees.columns_of(number), self._tree(number), self.view_labels[view]
+        pure = node_labels(tree, labels)
+        is_front = (pure != NULL) & (np.append(pure, NULL)[tree.parent] == NULL)
+        front = np.flatnonzero(is_front)
+        own = np.ascontiguousarray(self.values[:, members])
+        node_rows = NodeRows(part_of_prior(self.prior, members), own, tree, front, weighty_nodes(tree)[0]).of
+        return make_predictive(tree, front, labels, self.log_rows, node_rows)
+
+    # Files
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Everything but the prior, the cells and the concentrations, as a model file keeps it."""
+        return {
+            **self.skeleton._asdict(),
+            **{f"row_{name}": array for name, array in self.trees._asdict().items()},
+            "view_tree": self.view_tree,
+            "view_labels": self.view_labels,
+        }
+
+    @classmethod
+    def from_arrays(
+        cls,
+        prior: ColumnsPrior,
+        values: np.ndarray,
+        log_rows: float,
+        log_columns: float,
+        arrays: Mapping[str, np.ndarray],
+    ) -> "TreeAnswers":
+        """The answers whose `to_arrays` gave these arrays."""
+        skeleton = Skeleton(*(arrays[name] for name in Skeleton._fields))
+        trees = RowTrees(*(arrays[f"row_{name}"] for name in RowTrees._fields))
+        parts = arrays["view_tree"], arrays["view_labels"]
+        return cls(prior, values, log_rows, log_columns, skeleton, trees, *parts)
+
+
+def make_tree_answers(
+    prior: ColumnsPrior,
+    values: np.ndarray,
+    fit: CrossFit,
+    log_rows: float,
+    log_columns: float,
+    view_labels_per_view: Sequence[np.ndarray] | None = None,
+) -> TreeAnswers:
+    """What can be asked of a fit.
+
+    Parameters
+    ----------
+    prior : ColumnsPrior
+    values : ndarray of shape (n_rows, n_columns)
+        Encoded cells, those the fit was made of.
+    fit : CrossFit
+        Views of the point estimate are numbered as in `fit.views`.
+    log_rows, log_columns : float
+        Logs of the concentrations.
+    view_labels_per_view : sequence of int arrays of shape (n_rows,), optional
+        Clusters of the rows in each view, a cut of its row tree. Default: where the odds are even.
+    """
+    problem = Problem(view_table(prior, values), log_rows, log_columns)
+    kept, skeleton = prune(fit.column_tree)
+    is_view = skeleton.log_one > -np.inf
+    sets = [fit.column_tree.items_below(int(node)) for node in kept[is_view]]
+    children = [fit.node_row_children[node] for node in kept[is_view]]
+    merges = [merges_of(tree) for tree in fit.row_trees]
+    number, trees = collect_trees(problem, [*sets, *fit.views], [*children, *merges])
+    skeleton.tree[is_view] = number[: len(sets)]
+    labels = view_labels_per_view if view_labels_per_view is not None else [tree.cut("half") for tree in fit.row_trees]
+    return TreeAnswers(
+        prior, values, log_rows, log_columns, skeleton, trees, number[len(sets) :], np.array(labels, np.int64)
+    )
+
+
+def merges_of(tree: Tree) -> np.ndarray:
+    """Merges of a binary tree whose leaves are its first nodes."""
+    inner = np.arange(tree.n_leaves, tree.n_nodes)
+    first = tree.first_child[inner]
+    return np.column_stack([first, tree.next_sibling[first]])
