@@ -11,6 +11,7 @@ from bayesgrove.likelihoods.columns import (
     BINOMIAL,
     CATEGORICAL,
     GAUSSIAN,
+    N_PARAMS,
     POISSON,
     ColumnsPrior,
     column_draw_cell,
@@ -84,7 +85,7 @@ class CrossModel(NamedTuple):
 
     def hyperpriors(self):
         gamma = np.array([[2.0, 1.5], [1.5, 1.5]])
-        learned = np.full(self.n_columns, self.free_numbers)
+        learned = np.full((self.n_columns, N_PARAMS), self.free_numbers)
         free = np.full(2, self.free_concentrations)
         return Hyperpriors(gamma, free, self.tied, CENTRE[: self.n_columns], SPREAD[: self.n_columns], learned)
 

@@ -109,17 +109,18 @@ class ChainEstimator(CallbackSupportMixin, BaseEstimator):
     def _keep_chains(self, chains: list[ChainResult]) -> None:
         """The posterior and what it says of itself."""
         self._chains = chains
-        draws = [chain.draws for chain in chains]
-        stacked = {name: np.stack([draw[name] for draw in draws]) for name in draws[0]}
         scalars = [chain.scalars for chain in chains]
-        posterior = Posterior(
-            stacked.pop("labels"),
-            {name: np.stack([scalar[name] for scalar in scalars]) for name in scalars[0]},
-            stacked,
-            {"model": type(self).__name__, "seed": self._seed},
-        )
+        stacked = {name: np.stack([scalar[name] for scalar in scalars]) for name in scalars[0]}
         self.acceptance_ = add_counts(chains)
-        self._keep_posterior(posterior)
+        self._keep_posterior(self._make_posterior([chain.draws for chain in chains], stacked))
+
+    def _make_posterior(self, draws: list[dict[str, np.ndarray]], scalars: dict[str, np.ndarray]) -> Posterior:
+        """The posterior of each chain's draws by name; families whose draws are no labels of rows have their own."""
+        stacked = {name: np.stack([draw[name] for draw in draws]) for name in draws[0]}
+        return Posterior(stacked.pop("labels"), scalars, stacked, self._posterior_attributes())
+
+    def _posterior_attributes(self) -> dict[str, Any]:
+        return {"model": type(self).__name__, "seed": self._seed}
 
     def _keep_posterior(self, posterior: Posterior) -> None:
         self.posterior_, self.diagnostics_ = posterior, posterior.diagnostics()

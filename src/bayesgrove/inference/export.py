@@ -11,16 +11,23 @@ from bayesgrove.core.errors import MissingExtraError
 from bayesgrove.io.atomic import replacing
 
 
-def draws_to_arviz(labels: np.ndarray, others: Mapping[str, np.ndarray], attributes: Mapping[str, Any]) -> Any:
+def draws_to_arviz(
+    labels: np.ndarray,
+    others: Mapping[str, np.ndarray],
+    attributes: Mapping[str, Any],
+    *,
+    name: str = "labels",
+    item: str = "item",
+) -> Any:
     """A DataTree with one group `posterior`: labels (chain, draw, item) and all other arrays (chain, draw, ...)."""
     try:
         import arviz_base
     except ImportError as error:
         raise MissingExtraError("to_arviz needs arviz-base and xarray; pip install 'bayesgrove[bayes]'.") from error
     return arviz_base.from_dict(
-        {"posterior": {"labels": labels, **others}},
-        dims={"labels": ["item"]},
-        coords={"item": np.arange(labels.shape[2])},
+        {"posterior": {name: labels, **others}},
+        dims={name: [item]},
+        coords={item: np.arange(labels.shape[2])},
         attrs={"/": {name: plain_attribute(value) for name, value in attributes.items()}},
     )
 
@@ -38,6 +45,10 @@ def write_netcdf(tree: Any, path: str | os.PathLike[str], *, overwrite: bool) ->
         import h5netcdf  # noqa: F401  (xarray would say only that no engine was found)
     except ImportError as error:
         raise MissingExtraError("to_netcdf needs h5netcdf and h5py; pip install 'bayesgrove[bayes]'.") from error
-    squeezed = {name: {"zlib": True, "complevel": 1} for name in tree["posterior"].data_vars}
+    squeezed = {
+        group.path: {name: {"zlib": True, "complevel": 1} for name in group.data_vars}
+        for group in tree.subtree
+        if group.data_vars
+    }
     with replacing(path, overwrite=overwrite) as stream:
-        tree.to_netcdf(stream, engine="h5netcdf", encoding={"/posterior": squeezed})
+        tree.to_netcdf(stream, engine="h5netcdf", encoding=squeezed)

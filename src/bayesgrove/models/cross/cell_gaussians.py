@@ -18,6 +18,12 @@ MESH_STEP = 0.1
 
 
 @kernel
+def numbers_of(params, j, numbers, term):
+    """Numbers of the prior in a term: its own where terms have them, else those of column j."""
+    return numbers[term] if numbers.shape[0] > 0 else params[j]
+
+
+@kernel
 def student_terms(family, row, p):
     """Mean, squared scale and degrees of freedom of a Gaussian column's term; infinite for a known variance."""
     if family == GAUSSIAN_KNOWN:
@@ -30,13 +36,14 @@ def student_terms(family, row, p):
 
 
 @kernel
-def gaussian_terms(prior, column, start, log_weight, stats):
+def gaussian_terms(prior, column, start, log_weight, stats, numbers):
     """Mean, scale and degrees of freedom of every term, (3, n_terms)."""
     out = np.empty((3, log_weight.size))
     for cell in range(column.size):
         j = column[cell]
         for at in range(start[cell], start[cell + 1]):
-            mean, scale, freedom = student_terms(prior.family[j], stats[at], prior.params[j])
+            p = numbers_of(prior.params, j, numbers, at)
+            mean, scale, freedom = student_terms(prior.family[j], stats[at], p)
             out[0, at], out[1, at], out[2, at] = mean, math.sqrt(scale), freedom
     return out
 
@@ -83,12 +90,12 @@ def gaussian_quantiles(start: np.ndarray, log_weight: np.ndarray, terms: np.ndar
 
 
 @kernel
-def gaussian_entropies(prior, column, start, log_weight, stats, terms):
+def gaussian_entropies(prior, column, start, log_weight, stats, numbers, terms):
     """-sum_k w_k E_k[log p(x)] by the trapezoidal rule over x = mean_k + scale_k sinh(u)."""
     out = np.zeros(column.size)
     for cell in range(column.size):
         j, low, n = column[cell], start[cell], start[cell + 1] - start[cell]
-        family, p, logs = prior.family[j], prior.params[j], np.empty(n)
+        family, logs = prior.family[j], np.empty(n)
         mass = 0.0
         for k in range(n):
             freedom = terms[2, low + k]
@@ -97,6 +104,7 @@ def gaussian_entropies(prior, column, start, log_weight, stats, terms):
                 u = point * MESH_STEP
                 x = terms[0, low + k] + terms[1, low + k] * math.sinh(u)
                 for t in range(n):
+                    p = numbers_of(prior.params, j, numbers, low + t)
                     logs[t] = log_weight[low + t] + column_log_predictive(family, stats[low + t], 0, 3, x, p)
                 share = math.exp(logs[k]) * terms[1, low + k] * math.cosh(u) * MESH_STEP
                 mass += share

@@ -17,6 +17,7 @@ from bayesgrove.likelihoods.columns import (
     CATEGORICAL,
     GAUSSIAN,
     GAUSSIAN_KNOWN,
+    N_PARAMS,
     POISSON,
     ColumnsPrior,
     column_draw_cell,
@@ -27,6 +28,7 @@ from bayesgrove.models.cross.cell_gaussians import (
     gaussian_entropies,
     gaussian_quantiles,
     gaussian_terms,
+    numbers_of,
     student_terms,
 )
 from bayesgrove.stats.sampling import draw_log_categorical
@@ -34,6 +36,9 @@ from bayesgrove.stats.special import log_sum
 
 TAIL = 1e-13
 """Mass of a Poisson column's term that is left out at the top."""
+
+
+OF_THE_COLUMN = np.empty((0, N_PARAMS))
 
 
 class CellMixtures(NamedTuple):
@@ -47,6 +52,8 @@ class CellMixtures(NamedTuple):
     """(n_terms,) normalised in each cell."""
     stats: np.ndarray
     """(n_terms, width of the widest column) statistics of the cell's column in the term's component."""
+    numbers: np.ndarray = OF_THE_COLUMN
+    """(n_terms, 4) the prior's numbers in each term, where they differ; none where they are the column's own."""
 
     @property
     def n_cells(self) -> int:
@@ -81,7 +88,7 @@ def log_density(prior: ColumnsPrior, mixtures: CellMixtures, values: np.ndarray)
 
 
 @kernel
-def mixture_log_density(prior, column, start, log_weight, stats, values):
+def mixture_log_density(prior, column, start, log_weight, stats, numbers, values):
     """`log_density` on the arrays of the mixtures."""
     family, params, first = prior.family, prior.params, prior.start
     out, most = np.zeros(column.size), 1
@@ -95,7 +102,8 @@ def mixture_log_density(prior, column, start, log_weight, stats, values):
         width = first[j + 1] - first[j]
         for t in range(n):
             at = start[cell] + t
-            terms[t] = log_weight[at] + column_log_predictive(family[j], stats[at], 0, width, values[cell], params[j])
+            p = numbers_of(params, j, numbers, at)
+            terms[t] = log_weight[at] + column_log_predictive(family[j], stats[at], 0, width, values[cell], p)
         out[cell] = log_sum(terms[:n])
     return out
 
@@ -126,7 +134,7 @@ def moments(prior: ColumnsPrior, mixtures: CellMixtures) -> tuple[np.ndarray, np
 
 
 @kernel
-def mixture_moments(prior, column, start, log_weight, stats):
+def mixture_moments(prior, column, start, log_weight, stats, numbers):
     """Mean and variance of each cell: the mean variance plus the variance of the means."""
     family, params = prior.family, prior.params
     means, variances = np.zeros(column.size), np.zeros(column.size)
@@ -136,7 +144,7 @@ def mixture_moments(prior, column, start, log_weight, stats):
             weight = math.exp(log_weight[at])
             if weight == 0.0:
                 continue
-            own, variance = term_moments(family[j], stats[at], params[j])
+            own, variance = term_moments(family[j], stats[at], numbers_of(params, j, numbers, at))
             gap = own - mean
             mean += gap * weight / (weights + weight)
             spread += weight * variance + gap * gap * weights * weight / (weights + weight)
@@ -164,7 +172,7 @@ def poisson_reach(log_weight, row, p):
 
 
 @kernel
-def support_sizes(prior, column, start, log_weight, stats):
+def support_sizes(prior, column, start, log_weight, stats, numbers):
     """Number of values 0, 1, ... of each cell; 0 for Gaussian columns, up to a negligible rest for Poisson ones."""
     family, params, first = prior.family, prior.params, prior.start
     out = np.zeros(column.size, np.int64)
@@ -178,17 +186,20 @@ def support_sizes(prior, column, start, log_weight, stats):
             out[cell] = first[j + 1] - first[j]
         elif family[j] == POISSON:
             for at in range(start[cell], start[cell + 1]):
-                out[cell] = max(out[cell], poisson_reach(log_weight[at], stats[at], params[j]))
+                p = numbers_of(params, j, numbers, at)
+                out[cell] = max(out[cell], poisson_reach(log_weight[at], stats[at], p))
     return out
 
 
 @kernel
-def fill_probabilities(family, p, width, size, log_weight, stats, out):
-    """Probabilities of the values 0 .. size - 1 under one mixture, summing to 1."""
+def fill_probabilities(prior, j, size, log_weight, stats, numbers, out):
+    """Probabilities of the values 0 .. size - 1 of column j under one mixture, summing to 1."""
+    family, width = prior.family[j], prior.start[j + 1] - prior.start[j]
     total = 0.0
     for x in range(size):
         out[x] = 0.0
         for at in range(log_weight.size):
+            p = numbers_of(prior.params, j, numbers, at)
             own = column_log_predictive(family, stats[at], 0, width, float(x), p)
             out[x] += math.exp(log_weight[at] + own)
         total += out[x]
@@ -211,27 +222,25 @@ def probabilities(prior: ColumnsPrior, mixtures: CellMixtures) -> tuple[np.ndarr
 
 
 @kernel
-def all_probabilities(prior, column, start, log_weight, stats, place):
+def all_probabilities(prior, column, start, log_weight, stats, numbers, place):
     """Probabilities of all cells one after another."""
     out = np.empty(place[place.size - 1])
     for cell in range(column.size):
         j, low, high = column[cell], start[cell], start[cell + 1]
-        size, width = place[cell + 1] - place[cell], prior.start[j + 1] - prior.start[j]
-        own = out[place[cell] : place[cell + 1]]
-        fill_probabilities(prior.family[j], prior.params[j], width, size, log_weight[low:high], stats[low:high], own)
+        size, own = place[cell + 1] - place[cell], out[place[cell] : place[cell + 1]]
+        fill_probabilities(prior, j, size, log_weight[low:high], stats[low:high], numbers[low:high], own)
     return out
 
 
 @kernel
-def discrete_summaries(prior, column, start, log_weight, stats, sizes, levels):
+def discrete_summaries(prior, column, start, log_weight, stats, numbers, sizes, levels):
     """Mode, entropy and quantiles of discrete cells; zeros for others. One cell's probabilities at a time."""
     modes, entropies = np.zeros(column.size), np.zeros(column.size)
     quantile = np.zeros((column.size, levels.size))
     room = np.empty(sizes.max() if sizes.size else 0)
     for cell in range(column.size):
         j, low, high, size = column[cell], start[cell], start[cell + 1], sizes[cell]
-        width = prior.start[j + 1] - prior.start[j]
-        fill_probabilities(prior.family[j], prior.params[j], width, size, log_weight[low:high], stats[low:high], room)
+        fill_probabilities(prior, j, size, log_weight[low:high], stats[low:high], numbers[low:high], room)
         best = 0
         for x in range(size):
             best = x if room[x] > room[best] else best
@@ -276,7 +285,8 @@ def chosen_cells(mixtures: CellMixtures, cells: np.ndarray) -> CellMixtures:
     counts = np.diff(mixtures.start)[cells]
     start = np.concatenate([[0], np.cumsum(counts)])
     terms = np.arange(start[-1]) + np.repeat(mixtures.start[cells] - start[:-1], counts)
-    return CellMixtures(mixtures.column[cells], start, mixtures.log_weight[terms], mixtures.stats[terms])
+    numbers = mixtures.numbers[terms] if len(mixtures.numbers) else mixtures.numbers
+    return CellMixtures(mixtures.column[cells], start, mixtures.log_weight[terms], mixtures.stats[terms], numbers)
 
 
 def modes(prior: ColumnsPrior, mixtures: CellMixtures) -> np.ndarray:
@@ -304,13 +314,14 @@ def draw(rng: np.random.Generator, prior: ColumnsPrior, mixtures: CellMixtures) 
 
 
 @kernel
-def draw_cells(rng, prior, column, start, log_weight, stats):
+def draw_cells(rng, prior, column, start, log_weight, stats, numbers):
     """A term by its weight, its parameters from their posterior, a cell."""
     out, params = np.empty(column.size), np.empty(stats.shape[1])
     for cell in range(column.size):
         j = column[cell]
-        family, p, width = prior.family[j], prior.params[j], prior.start[j + 1] - prior.start[j]
+        family, width = prior.family[j], prior.start[j + 1] - prior.start[j]
         at = start[cell] + draw_log_categorical(rng, log_weight[start[cell] : start[cell + 1]])
+        p = numbers_of(prior.params, j, numbers, at)
         column_draw_params(rng, family, stats[at], 0, width, p, params)
         out[cell] = column_draw_cell(rng, family, params, 0, width, p)
     return out

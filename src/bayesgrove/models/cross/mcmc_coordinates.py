@@ -37,8 +37,8 @@ class Hyperpriors(NamedTuple):
         Whether one concentration, that of rows, serves both.
     centre, spread : float arrays of shape (n_columns, 4)
         Normal hyperpriors of the coordinates.
-    learned : bool array of shape (n_columns,)
-        Columns whose numbers are learned.
+    learned : bool array of shape (n_columns, 4)
+        Which coordinates are learned.
     """
 
     gamma: np.ndarray
@@ -61,7 +61,7 @@ def default_hyperpriors(target: Target, *, concentrations: bool = True, columns:
         elif family == GAUSSIAN:
             centre[j] = mean[j], math.log(0.1), math.log(2.0), math.log(variance[j] / 4.0)
             spread[j] = math.sqrt(variance[j]), SPREAD, 1.0, SPREAD
-    known = np.array([n_coordinates(int(family)) > 0 for family in target.family])
+    known = np.array([np.arange(N_PARAMS) < n_coordinates(int(family)) for family in target.family])
     return Hyperpriors(np.ones((2, 2)), np.full(2, concentrations), False, centre, spread, known & columns)
 
 
@@ -119,10 +119,11 @@ def log_hyperprior(family, which, value, centre, spread):
 
 
 @kernel
-def column_log_hyperprior(family, p, centre, spread):
-    """Log density of all learned numbers of a column."""
+def column_log_hyperprior(family, p, centre, spread, learned):
+    """Log density of all learned coordinates of a column."""
     total = 0.0
     for which in range(n_coordinates(family)):
-        value = coordinate_of(family, p, which)
-        total += log_hyperprior(family, which, value, centre[which], spread[which])[0]
+        if learned[which]:
+            value = coordinate_of(family, p, which)
+            total += log_hyperprior(family, which, value, centre[which], spread[which])[0]
     return total

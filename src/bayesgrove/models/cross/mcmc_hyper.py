@@ -68,16 +68,17 @@ def slice_coordinate(rng, family, stats, n_clusters, first, last, p, which, cent
 
 @kernel
 def slice_columns(rng, target, hyperpriors, views, params, tables, beta, share):
-    """All coordinates of a random share of the learned columns."""
+    """All learned coordinates of a random share of the columns that have any."""
     for j in range(target.family.size):
-        if hyperpriors.learned[j] and (share >= 1.0 or rng.random() < share):
+        if hyperpriors.learned[j].any() and (share >= 1.0 or rng.random() < share):
             family, first, last = target.family[j], target.start[j], target.start[j + 1]
             n_clusters = views.n_clusters[views.of_column[j]]
             for which in range(n_coordinates(family)):
                 centre, spread = hyperpriors.centre[j, which], hyperpriors.spread[j, which]
-                slice_coordinate(
-                    rng, family, views.stats, n_clusters, first, last, params[j], which, centre, spread, beta
-                )
+                if hyperpriors.learned[j, which]:
+                    slice_coordinate(
+                        rng, family, views.stats, n_clusters, first, last, params[j], which, centre, spread, beta
+                    )
             fill_tables(family, target.n_codes[j], target.table_at[j], params[j], tables)
 
 

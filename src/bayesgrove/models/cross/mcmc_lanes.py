@@ -113,10 +113,9 @@ def fill_gaussian_lane(fields, at, lane, n, mean, spread, params, j, tables, tab
 
 
 @kernel
-def fill_lane(target, params, tables, layout, stats, k, fields, lane):
-    """Fields of cluster k, at a place."""
-    members, at, weights, totals, n_discrete, n_regular = layout
-    start, table_at = target.start, target.table_at
+def fill_discrete_lane(start, layout, stats, k, fields, lane):
+    """Log probabilities of the categories in cluster k, at a place."""
+    members, at, weights, totals, n_discrete, _ = layout
     for m in range(n_discrete):
         first, n_codes, total = start[members[m]], at[m + 1] - at[m] - 1, totals[m]
         for code in range(n_codes):
@@ -124,6 +123,14 @@ def fill_lane(target, params, tables, layout, stats, k, fields, lane):
         scale = 1.0 / total
         for code in range(n_codes):
             fields[at[m] + 1 + code, lane] = math.log((stats[k, first + code] + weights[at[m] + 1 + code]) * scale)
+
+
+@kernel
+def fill_lane(target, params, tables, layout, stats, k, fields, lane):
+    """Fields of cluster k, at a place."""
+    members, at, _, _, n_discrete, n_regular = layout
+    start, table_at = target.start, target.table_at
+    fill_discrete_lane(start, layout, stats, k, fields, lane)
     for m in range(n_discrete, n_regular):
         j = members[m]
         s = start[j]

@@ -16,6 +16,7 @@ from bayesgrove.models.cross.mcmc_coordinates import Hyperpriors
 from bayesgrove.models.cross.mcmc_grid import draw_on_grids
 from bayesgrove.models.cross.mcmc_hyper import escobar_west, slice_columns, slice_concentration
 from bayesgrove.models.cross.mcmc_proposals import PROPOSALS
+from bayesgrove.models.cross.mcmc_races import raced_state
 from bayesgrove.models.cross.mcmc_rows import gibbs_rows
 from bayesgrove.models.cross.mcmc_split_merge import split_merge
 from bayesgrove.models.cross.mcmc_starts import Start
@@ -116,6 +117,8 @@ class CrossCatSampler:
         From encoded densities to those of the raw cells.
     about : mapping
         What else tells this model from others, in JSON's types.
+    n_starts : int
+        First states that are tried for each chain, see `mcmc_races`.
     """
 
     target: Target
@@ -127,6 +130,7 @@ class CrossCatSampler:
     grids: np.ndarray | None = None
     log_measure: float = 0.0
     about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    n_starts: int = 1
 
     def __post_init__(self) -> None:
         betas = np.asarray(self.betas, float)
@@ -162,17 +166,17 @@ class CrossCatSampler:
             "n_columns": self.n_columns,
             "betas": list(self.betas),
             "concentrations": list(self.concentrations),
+            "n_starts": self.n_starts,
             "data": cells.hexdigest()[:16],
             "numbers": numbers.hexdigest()[:16],
         }
 
     def start(self, rng: np.random.Generator) -> Coupled:
         """Each chain from a start of its own."""
-        concentrations = np.array(self.concentrations, float)
-        chains = []
-        for _ in self.betas:
-            of_column, rows = self.first(rng, self.target, self.params, concentrations)
-            chains.append(make_state(self.target, of_column, rows, self.params, concentrations))
+        return self.coupled([raced_state(rng, self, self.n_starts) for _ in self.betas])
+
+    def coupled(self, chains: list[State]) -> Coupled:
+        """States of all chains."""
         return Coupled(chains)
 
     # ---- moves

@@ -190,8 +190,9 @@ def log_joint_of(target, hyperpriors, views, params, tables, concentrations):
         total += log_crp_sizes(target.log_gamma_n, views.sizes[v], views.n_clusters[v], n_rows, concentrations[ROWS])
     for j in range(n_columns):
         total += column_score(target, params, tables, views, j)
-        if hyperpriors.learned[j]:
-            total += column_log_hyperprior(target.family[j], params[j], hyperpriors.centre[j], hyperpriors.spread[j])
+        total += column_log_hyperprior(
+            target.family[j], params[j], hyperpriors.centre[j], hyperpriors.spread[j], hyperpriors.learned[j]
+        )
     for which in range(1 if hyperpriors.tied else 2):
         if hyperpriors.free[which]:
             shape, rate = hyperpriors.gamma[which]
