@@ -9,6 +9,7 @@ import pytest
 
 from bayesgrove import plot
 from bayesgrove.core.errors import InvalidInputError, InvalidSettingError
+from bayesgrove.inference.cross_posterior import CrossPosterior
 from bayesgrove.inference.result import View
 from bayesgrove.inference.views import (
     columns_to_draw,
@@ -22,9 +23,10 @@ from bayesgrove.inference.views import (
 from bayesgrove.plot.colours import PALETTE
 from bayesgrove.plot.tables import FARTHEST
 from bayesgrove.plot.views import make_panels
+from bayesgrove.stats.partitions import relabel
 from bayesgrove.trees import same_cluster_matrix
 from reference.pictures import SIZES, axes_of_size, collisions
-from reference.planted import planted_posterior, planted_result
+from reference.planted import planted_result
 from reference.planted_views import planted_views, without_tree_of_columns
 
 matplotlib.use("Agg")
@@ -44,6 +46,20 @@ def _close_figures():
 @pytest.fixture(scope="module")
 def result():
     return planted_views()
+
+
+def drawn_views(result):
+    """The result with two draws: its own views, and all columns in one view with the rows of the second."""
+    views = np.stack([relabel(view_numbers(result)), np.zeros(10, np.int64)])[np.newaxis]
+    order = np.unique(view_numbers(result), return_index=True)[1].argsort()
+    rows = np.stack([*(result.views[k].labels for k in order), result.views[1].labels])
+    return dataclasses.replace(result, posterior=CrossPosterior(views, rows=rows))
+
+
+def test_draws_of_a_view_are_of_the_rows(result):
+    own = view_result(drawn_views(result), 2)
+    expected = [result.views[2].labels, result.views[1].labels]
+    np.testing.assert_array_equal(own.posterior.labels, [expected])
 
 
 def test_a_view_is_a_result_of_its_own(result):
@@ -79,11 +95,11 @@ def test_probabilities_of_sharing_a_view_are_those_of_the_tree(result):
     expected = same_cluster_matrix(result.column_tree)[np.ix_(pairs.columns, pairs.columns)]
     np.testing.assert_allclose(pairs.probability, expected)
     assert not pairs.is_sampled
-    shares = np.eye(10)
-    drawn = same_view_sample(dataclasses.replace(result, same_view=shares), 4)
+    drawn = same_view_sample(drawn_views(result), 4)
     assert drawn.is_sampled
     assert drawn.columns.size == 4
-    np.testing.assert_array_equal(drawn.probability, np.eye(4))
+    together = np.equal.outer(view_numbers(result)[drawn.columns], view_numbers(result)[drawn.columns])
+    np.testing.assert_array_equal(drawn.probability, np.where(together, 1.0, 0.5))
     assert same_view_sample(without_tree_of_columns(result), 4) is None
 
 
@@ -91,10 +107,8 @@ def test_the_number_of_views_has_a_law(result):
     law = view_count_law(result)
     assert law.probability.sum() == pytest.approx(1.0)
     assert law.counts[law.probability.argmax()] == 3
-    posterior = planted_posterior(result.labels, 2, 10)
-    drawn = dataclasses.replace(posterior, scalars={"n_views": np.repeat([[2, 3]], 10, axis=0).T})
-    law = view_count_law(dataclasses.replace(result, posterior=drawn))
-    assert (law.counts.tolist(), law.probability.tolist(), law.is_sampled) == ([2, 3], [0.5, 0.5], True)
+    law = view_count_law(drawn_views(result))
+    assert (law.counts.tolist(), law.probability.tolist(), law.is_sampled) == ([1, 3], [0.5, 0.5], True)
     assert view_count_law(without_tree_of_columns(result)) is None
 
 

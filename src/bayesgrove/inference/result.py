@@ -70,8 +70,6 @@ class Result:
         For models that divide the columns; the largest first. `labels` and `tree` are then those of the first.
     column_tree : Tree or None
         Hierarchy of the columns, whose branches are the views, where the model has one.
-    same_view : float64 array of shape (n_columns, n_columns) or None
-        Share of draws in which two columns are in one view; a model without draws has it in `column_tree`.
     exhibits : tuple of Exhibit
         What the model adds to a report.
     """
@@ -89,7 +87,6 @@ class Result:
     description: Description | None = None
     views: tuple[View, ...] = ()
     column_tree: Tree | None = None
-    same_view: np.ndarray | None = None
     exhibits: tuple[Exhibit, ...] = ()
 
     def with_names(self, leaf_labels: tuple[str, ...] | None) -> "Result":

@@ -5,9 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayesgrove.inference.cross_posterior import CrossPosterior
 from bayesgrove.inference.description import SAMPLE_COLUMNS, describe_view, spread
-from bayesgrove.inference.overview import CountLaw, pairs_of_places
+from bayesgrove.inference.overview import MOST_PAIR_DRAWS, CountLaw, pairs_of_places
 from bayesgrove.inference.result import Result, View
+from bayesgrove.stats.partitions import co_clustering
 from bayesgrove.trees import Tree, cluster_count_law, neighbours_together
 
 
@@ -24,20 +26,19 @@ class ColumnPairs(NamedTuple):
 def view_result(result: Result, number: int) -> Result:
     """One view as a result without views: its labels, its tree, its columns in the order of the column tree.
 
-    Probabilities are those of the view's own tree: draws know no views that last from one draw to the next.
+    Draws are the partitions of the rows in that view of each draw that has most of these columns.
     """
     view, columns = result.views[number], view_columns(result, number)
-    described = result.description
+    described, posterior = result.description, result.posterior
     return replace(
         result,
         labels=view.labels,
         tree=replace(view.tree, leaf_labels=result.tree.leaf_labels),
         feature_names=tuple(result.feature_names[j] for j in columns),
-        posterior=None,
+        posterior=posterior.of_view(columns) if isinstance(posterior, CrossPosterior) else None,
         description=None if described is None else describe_view(described, view.tree, view.labels, columns),
         views=(),
         column_tree=None,
-        same_view=None,
         exhibits=(),
     )
 
@@ -74,8 +75,9 @@ def same_view_sample(result: Result, most: int) -> ColumnPairs | None:
     order = column_order(result)
     places = spread(order.size, most)
     columns = order[places]
-    if result.same_view is not None:
-        return ColumnPairs(columns, result.same_view[np.ix_(columns, columns)], True)
+    if isinstance(result.posterior, CrossPosterior):
+        draws = result.posterior.view_labels.reshape(-1, order.size)
+        return ColumnPairs(columns, co_clustering(draws[spread(len(draws), MOST_PAIR_DRAWS)][:, columns]), True)
     tree = result.column_tree
     if tree is None or tree.log_merge_odds is None:
         return None
@@ -84,8 +86,8 @@ def same_view_sample(result: Result, most: int) -> ColumnPairs | None:
 
 def view_count_law(result: Result) -> CountLaw | None:
     """How probable each number of views is: in the draws, or among the partitions that the column tree allows."""
-    if result.posterior is not None and "n_views" in result.posterior.scalars:
-        counts, seen = np.unique(result.posterior.scalars["n_views"].astype(np.int64), return_counts=True)
+    if isinstance(result.posterior, CrossPosterior):
+        counts, seen = np.unique(result.posterior.n_views, return_counts=True)
         return CountLaw(counts, seen / seen.sum(), True)
     tree = result.column_tree
     if tree is None or tree.log_merge_odds is None:
