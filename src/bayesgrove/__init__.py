@@ -12,6 +12,7 @@ __version__ = metadata.version("bayesgrove")
 _HOMES = {
     "BHC": "bayesgrove.estimators.bhc",
     "BHCC": "bayesgrove.estimators.bhcc",
+    "CrossCat": "bayesgrove.estimators.crosscat",
     "IncrementalBHC": "bayesgrove.estimators.incremental_bhc",
     "NRMMixture": "bayesgrove.estimators.nrm_mixture",
     "Posterior": "bayesgrove.inference.posterior",
@@ -25,6 +26,7 @@ _MODULES = ("datasets", "likelihoods", "plot")
 __all__ = [
     "BHC",
     "BHCC",
+    "CrossCat",
     "IncrementalBHC",
     "NRMMixture",
     "Posterior",

@@ -98,7 +98,8 @@ class ChainEstimator(CallbackSupportMixin, BaseEstimator):
         check_whole("n_draws", n_draws, 1)
         if getattr(self, "_sampler", None) is None:
             raise InvalidSettingError(
-                "a model read from a file has no data to go on with. Fit with run_dir, and resume=True later."
+                "a model read from a file, or given further rows, has no data to go on with. Fit with run_dir, and "
+                "resume=True later."
             )
         settings = self._settings(self._about)
         before = (self._sampler, self._schedule, self._chains)

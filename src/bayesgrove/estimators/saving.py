@@ -20,6 +20,7 @@ from bayesgrove.trees import Tree
 HOMES = {
     "BHC": "bayesgrove.estimators.bhc",
     "BHCC": "bayesgrove.estimators.bhcc",
+    "CrossCat": "bayesgrove.estimators.crosscat",
     "IncrementalBHC": "bayesgrove.estimators.incremental_bhc",
     "NRMMixture": "bayesgrove.estimators.nrm_mixture",
     "RandomizedBHC": "bayesgrove.estimators.randomized_bhc",

@@ -21,16 +21,26 @@ FEW_COLUMNS = 50
 
 
 @kernel
-def allocate_rows(rng, target, params, tables, alpha, of_column, view, width, labels):
-    """Rows of a view in order, each to a cluster by its weight n_c m(x | c), or to a new one; fills `labels`."""
+def allocate_rows(rng, target, params, tables, alpha, of_column, view, width, labels, n_given):
+    """Rows of a view in order, each to a cluster by its weight n_c m(x | c), or to a new one; fills `labels`.
+
+    The first `n_given` labels, numbered by first appearance, are kept.
+    """
     layout, log_n, log_alpha = layout_of(target, params, of_column, view, width), target.log_n, math.log(alpha)
     members, at, _, _, n_discrete, n_regular = layout
     cells, codes = target.by_row, target.codes_by_row
-    sizes, stats = np.zeros((1, 2), np.int64), np.zeros((2, target.start[-1]))
-    fields = wider(np.zeros((layout.weights.size, 0)), 1)
-    fill_lane(target, params, tables, layout, stats, 0, fields, 0)
-    out, n_open = np.empty(fields.shape[1]), 0
-    for i in range(labels.size):
+    n_open = 0
+    for i in range(n_given):
+        n_open = max(n_open, labels[i] + 1)
+    sizes, stats = np.zeros((1, n_open + 2), np.int64), np.zeros((n_open + 2, target.start[-1]))
+    for i in range(n_given):
+        sizes[0, labels[i]] += 1
+        add_row(target, params, layout, stats[labels[i]], i)
+    fields = wider(np.zeros((layout.weights.size, 0)), n_open + 1)
+    for k in range(n_open + 1):
+        fill_lane(target, params, tables, layout, stats, k, fields, k)
+    out = np.empty(fields.shape[1])
+    for i in range(n_given, labels.size):
         n_lanes = (n_open + LANES) // LANES * LANES
         score_discrete(codes, i, members, at, n_discrete, fields, n_lanes, out)
         add_gaussian(cells, codes, i, members, at, n_discrete, n_regular, fields, n_lanes, out)
@@ -62,7 +72,7 @@ def rows_of_views(
     tables = np.empty((target.table_at[-1], n_rows + 2))
     fill_all_tables(target, params, tables)
     for view, width in enumerate(np.bincount(of_column, minlength=n_views)):
-        allocate_rows(rng, target, params, tables, concentrations[ROWS], of_column, view, int(width), labels[view])
+        allocate_rows(rng, target, params, tables, concentrations[ROWS], of_column, view, int(width), labels[view], 0)
     return labels
 
 

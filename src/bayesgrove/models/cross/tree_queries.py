@@ -8,7 +8,7 @@ from bayesgrove.agglomeration.predictive import draw_from_nodes
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.columns import GAUSSIAN, GAUSSIAN_KNOWN
-from bayesgrove.models.cross.cell_mixtures import support_sizes
+from bayesgrove.models.cross.cell_mixtures import CellMixtures, support_sizes
 from bayesgrove.models.cross.tree_rows import ViewMixture, line_densities, some_columns, view_log_density
 from bayesgrove.trees import Tree, neighbours_together
 
@@ -54,7 +54,8 @@ def n_values(mixture: ViewMixture) -> np.ndarray:
     out = []
     for j in range(2):
         stats = np.ascontiguousarray(mixture.rows[:, start[j] : start[j + 1]])
-        out.append(support_sizes(mixture.prior, np.array([j]), np.array([0, n_terms]), mixture.log_weight, stats)[0])
+        own = CellMixtures(np.array([j]), np.array([0, n_terms]), mixture.log_weight, stats)
+        out.append(support_sizes(mixture.prior, *own)[0])
     return np.array(out)
 
 

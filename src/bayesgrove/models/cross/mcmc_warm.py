@@ -1,0 +1,7 @@
+"""x"""
+
+from typing import Any
+
+
+def compile_kernels(sampler: Any, schedule: Any) -> None:
+    """x"""
