@@ -18,7 +18,7 @@ pytestmark = pytest.mark.unit
 MODELS = {
     "bhcc": (BHCC, []),
     "randomized-bhcc": (RandomizedBHCC, []),
-    "crosscat": (CrossCat, ["--set", "n_draws=60", "--set", "warmup=60", "--set", "n_chains=2"]),
+    "crosscat": (CrossCat, ["--set", "n_draws=60", "--set", "n_tune=60", "--set", "n_chains=2"]),
 }
 FIRST, SECOND = ("weight", "length", "legs", "fur"), ("diet", "home", "active")
 N_ROWS = 36
