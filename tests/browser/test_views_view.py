@@ -129,6 +129,10 @@ def test_the_whole_page_shows_the_view_that_is_chosen(page, result):
         .startswith("30 rows in 4 clusters (of 12, 9, 6, 3 rows).")
     )
     assert page.locator("#said").inner_text() == "The page shows view 2"
+    for number, view in enumerate(result.views):  # the pictures of the others stay what they are
+        lines = point_at(page, place_of(panels(page)[number], 4, 1))
+        assert lines[0].startswith(f"{result.feature_names[view_columns(result, number)[1]]}: ")
+        assert (lines[1], lines[3]) == (f"row {view.tree.leaf_order[4]}", view.name)
     page.locator("#view-choice").focus()
     page.locator("#view-choice").select_option("1")
     assert shown_view(page) == "view 1"

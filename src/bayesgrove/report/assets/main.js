@@ -19,6 +19,7 @@ function showPage(whole, cut, number = 0) {
   const data = documentOfView(whole, number);
   const model = makeModel(data);
   const state = makeState(model);
+  model.whole = whole;
   model.shownView = number;
   model.chooseView = (chosen) => switchView(whole, state, chosen);
   const nColumns = data.views ? data.views.columns.length : data.summary.n_columns;

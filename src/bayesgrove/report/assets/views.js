@@ -53,7 +53,7 @@ function readViews(model, state) {
 /** One view; the one that the page shows wears the colours of the page. */
 function readPanel(model, state, number) {
   const isShown = number === model.shownView;
-  const own = isShown ? model : makeModel(documentOfView(model.data, number));
+  const own = isShown ? model : makeModel(documentOfView(model.whole, number));
   const view = model.data.views.list[number];
   return {
     number, isShown, view, model: own, state: isShown ? state : fittedClusters(own),
