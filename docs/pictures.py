@@ -118,6 +118,15 @@ def two_trees() -> Figure:
     return figure
 
 
+def views() -> Figure:
+    """Three views of a made table, side by side."""
+    made = bg.datasets.make_cross_table(100, (12, 8, 4), (4, 3, 2), n_trials=20, random_state=0)
+    model = bg.BHCC("poisson", random_state=0).fit(made.X)
+    figure = Figure(figsize=(9.6, 5.6), layout="constrained")
+    bg.plot.views(model, figure.subplots())
+    return figure
+
+
 PICTURES: dict[str, Callable[[], Figure]] = {
     "wine": wine,
     "wine-plane": wine_plane,
@@ -127,6 +136,7 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "iris-similarity": iris_similarity,
     "iris-traces": iris_traces,
     "two-trees": two_trees,
+    "views": views,
 }
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from sklearn.datasets import load_iris
 
-from bayesgrove import NRMMixture
+from bayesgrove import BHCC, NRMMixture
+from bayesgrove.datasets import make_cross_table
 from bayesgrove.inference.result import Result
 from bayesgrove.likelihoods import GaussianFull
 from bayesgrove.report import write_report
@@ -26,6 +27,26 @@ def showcase() -> Result:
     model = NRMMixture(likelihood=GaussianFull(), n_draws=1_000, thin=5, random_state=1).fit(iris.data)
     kinds = [str(iris.target_names[kind]) for kind in iris.target]
     return model.result_.with_names(tuple(f"{kind} {i}" for i, kind in enumerate(kinds)))
+
+
+def showcase_of_views() -> Result:
+    """Counts of three views."""
+    made = make_cross_table(100, (12, 8, 4), (4, 3, 2), n_trials=20, random_state=0)
+    return BHCC("poisson", random_state=0).fit(made.X).result_
+
+
+def take_views(browser, result: Result, folder: Path) -> Path:
+    """A picture of views side by side; gives its file."""
+    page_file = write_report(_without_time(result), folder / "page.html")
+    context = browser.new_context(viewport=TALL, color_scheme="light", reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(page_file.as_uri())
+    page.wait_for_selector("#tree-canvas[data-shown]")
+    page.evaluate("document.getElementById('controls').style.position = 'static'")
+    page.locator("#views").screenshot(path=folder / "report-views.png")
+    context.close()
+    page_file.unlink()
+    return folder / "report-views.png"
 
 
 def take(browser, result: Result, folder: Path) -> list[Path]:
@@ -62,7 +83,7 @@ def main() -> None:
         sys.exit("chromium is not installed")
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=place, args=["--no-sandbox"])
-        for path in take(browser, showcase(), FOLDER):
+        for path in [*take(browser, showcase(), FOLDER), take_views(browser, showcase_of_views(), FOLDER)]:
             print(path.name, path.stat().st_size)
         browser.close()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from browser.screenshots import FOLDER, showcase, take
+from browser.screenshots import FOLDER, showcase, showcase_of_views, take, take_views
 
 pytestmark = pytest.mark.browser
 
@@ -18,8 +18,8 @@ def pixels(path):
 
 
 def test_pictures_in_the_documentation_are_current(browser, tmp_path):
-    taken = take(browser, showcase(), tmp_path)
-    assert len(taken) == 8
+    taken = [*take(browser, showcase(), tmp_path), take_views(browser, showcase_of_views(), tmp_path)]
+    assert len(taken) == 9
     for path in taken:
         kept, now = pixels(FOLDER / path.name), pixels(path)
         words = f"{path.name} is not what the page looks like; run: make screenshots"

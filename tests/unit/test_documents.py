@@ -70,11 +70,14 @@ def test_the_pages_with_examples_are_known():
     wanted = {
         "adding-a-model",
         "bhc",
+        "bhcc",
+        "crosscat",
         "incremental-bhc",
         "likelihoods",
         "posterior",
         "quickstart",
         "randomized-bhc",
+        "randomized-bhcc",
         "trees",
     }
     marked = {name for name in with_examples() if isinstance(name, str)}

@@ -8,7 +8,7 @@ from bayesgrove.core.errors import InvalidFileError, InvalidTableError
 from bayesgrove.core.table import table_from_array
 from bayesgrove.io.atomic import replacing, write_text
 from bayesgrove.io.blocks import gather_blocks, iterate_row_blocks, known_length
-from bayesgrove.io.delimited import write_csv, write_labels_csv
+from bayesgrove.io.delimited import write_csv
 
 pytestmark = pytest.mark.unit
 ROWS = np.random.default_rng(0).normal(size=(25, 3))
@@ -91,7 +91,7 @@ def test_bad_blocks_are_refused(tmp_path):
 
 
 def test_formulas_are_defused(tmp_path):
-    write_labels_csv(tmp_path / "a.csv", np.array([0, 1, 1]), ["=1+1", "@x", "plain, quoted"])
+    write_csv(tmp_path / "a.csv", ["row", "cluster"], [["=1+1", 0], ["@x", 1], ["plain, quoted", 1]])
     assert (tmp_path / "a.csv").read_text() == "row,cluster\n'=1+1,0\n'@x,1\n\"plain, quoted\",1\n"
     write_csv(tmp_path / "b.csv", ["-name"], [[-1.5], ["\tx"]])
     assert (tmp_path / "b.csv").read_text() == "'-name\n-1.5\n'\tx\n"

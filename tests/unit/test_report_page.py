@@ -21,6 +21,7 @@ from bayesgrove.report.page import SCRIPTS, STYLES, asset, page_html
 from bayesgrove.report.tree import MOST_LEAVES
 from bayesgrove.trees import Tree
 from reference.planted import planted_result
+from reference.planted_views import planted_views
 
 pytestmark = pytest.mark.unit
 
@@ -214,3 +215,31 @@ def test_every_asset_is_used():
     marks = set(re.findall(r"@@([A-Z]+)@@", asset("page.html")))
     assert marks == {"POLICY", "TITLE", "STYLE", "LICENCE", "DATA", "LIBRARY", "PROGRAM"}
     assert all(set(name) <= {*string.ascii_lowercase, "_", "."} for name in SCRIPTS)
+
+
+def test_a_page_of_views_holds_each_of_them_and_stays_small():
+    sizes = ((400, 300, 200, 100), (500, 500), (300, 300, 200, 100, 100), (700, 200, 100))
+    result = planted_views((40, 30, 20, 10), sizes)
+    document = report_document(result)
+    views = document["views"]
+    assert views["n_views"] == 4
+    assert [view["n_clusters"] for view in views["list"]] == [4, 2, 5, 3]
+    assert views["list"][0]["page"] is None
+    np.testing.assert_array_equal(unpacked(document["items"]["labels"]), result.views[0].labels)
+    for view, found in zip(result.views[1:], views["list"][1:], strict=True):
+        page = found["page"]
+        np.testing.assert_array_equal(unpacked(page["items"]["labels"]), view.labels)
+        assert sorted(page) == sorted(document.keys() & page.keys())
+        assert page["table"]["columns"] == [result.feature_names[j] for j in unpacked(found["columns"])]
+        np.testing.assert_array_equal(unpacked(found["drawn"]), unpacked(found["columns"]))
+    assert len(page_html(document).encode()) < 3_000_000
+    many = planted_views((6,) * 16 + (2, 2), ((400, 300, 200, 100),) * 18)
+    assert len(page_html(report_document(many)).encode()) < 3_000_000
+
+
+def test_sentences_count_views():
+    assert report_document(planted_views())["title"] == "Planted: 3 views"
+    one = planted_views((3,), ((4, 3),))
+    sentence = report_document(one)["views"]["sentence"]
+    assert sentence.startswith("3 columns in 1 view. ")
+    assert "probability for 1 view" in sentence

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from bayesgrove.cli import models, run_folder
+from bayesgrove.cli import models, run_folder, views
 from bayesgrove.cli.progress import progress_of
 from bayesgrove.cli.settings import build_model, parse_settings
 from bayesgrove.cli.show import hyper_parameters, show_model
@@ -111,6 +111,9 @@ def name_leaves(model: Any, names: tuple[str, ...] | None) -> None:
     if names is not None:
         model.result_ = model.result_.with_names(names)
         model.tree_ = model.result_.tree
+    if names is not None and views.has_views(model):
+        trees = (view.tree for view in model.result_.views)
+        model.views_ = [dataclasses.replace(view, tree_=tree) for view, tree in zip(model.views_, trees, strict=True)]
 
 
 def summarise(model: Any, name: str, table: Table, seconds: float) -> dict[str, Any]:
@@ -121,6 +124,7 @@ def summarise(model: Any, name: str, table: Table, seconds: float) -> dict[str, 
         **provenance.record(name, settings, settings.get("random_state")),
         "n_rows": table.n_rows,
         "columns": [{"name": name, "kind": kind} for name, kind in zip(table.names, table.kinds, strict=True)],
+        **views.summary_of(model),
         "n_clusters": int(model.n_clusters_),
         "cluster_sizes": np.bincount(model.labels_).tolist(),
         "log_evidence": None if evidence is None else float(evidence),

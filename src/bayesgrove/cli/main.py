@@ -46,7 +46,7 @@ def demo(
 def fit(
     model: Annotated[str, typer.Argument(metavar="MODEL", help=f"One of: {', '.join(MODELS)}.")],
     data: Annotated[Path, typer.Argument(metavar="DATA", help="Table: .csv, .tsv, .parquet, .npy or .npz.")],
-    out: Annotated[Path, typer.Option("--out", help="Folder for model, labels, tree and summary.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for model, labels, trees and summary.")],
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="A setting of the model; repeatable."),
@@ -89,16 +89,38 @@ def predict(
 
 
 @app.command()
-def export(
+def impute(
     run: Run,
-    format: Annotated[str, typer.Option("--format", help="labels, newick, linkage, json or netcdf (draws).")],
+    data: Annotated[
+        Path | None, typer.Argument(metavar="[DATA]", help="Table with the columns of the fit; default: its own table.")
+    ] = None,
     output: Output = None,
+    level: Annotated[
+        float | None,
+        typer.Option(help="Also write FILE.cells.csv: every filled cell with an interval of this probability."),
+    ] = None,
     force: Force = False,
 ) -> None:
-    """Write a run's labels, tree or draws for other programs."""
+    """Fill the missing cells of a table, by a model of views, as CSV."""
+    from bayesgrove.cli.impute import impute as run_impute
+    from bayesgrove.cli.progress import log_to_stderr
+
+    with log_to_stderr(0):
+        run_impute(run, data, output, level=level, force=force)
+
+
+@app.command()
+def export(
+    run: Run,
+    format: Annotated[str, typer.Option("--format", help="labels, views, newick, linkage, json or netcdf (draws).")],
+    output: Output = None,
+    view: Annotated[str, typer.Option(help="Of several views the tree of this number, or: columns.")] = "0",
+    force: Force = False,
+) -> None:
+    """Write a run's labels, views, tree or draws for other programs."""
     from bayesgrove.cli.predict import export as run_export
 
-    run_export(run, format, output, force=force)
+    run_export(run, format, output, view=view, force=force)
 
 
 @app.command()

@@ -7,9 +7,12 @@ from bayesgrove.core.errors import InvalidSettingError
 
 MODELS = {
     "bhc": "bayesgrove.estimators.bhc:BHC",
+    "bhcc": "bayesgrove.estimators.bhcc:BHCC",
+    "crosscat": "bayesgrove.estimators.crosscat:CrossCat",
     "incremental-bhc": "bayesgrove.estimators.incremental_bhc:IncrementalBHC",
     "nrm-mixture": "bayesgrove.estimators.nrm_mixture:NRMMixture",
     "randomized-bhc": "bayesgrove.estimators.randomized_bhc:RandomizedBHC",
+    "randomized-bhcc": "bayesgrove.estimators.randomized_bhcc:RandomizedBHCC",
 }
 """Kebab-case name -> "module:Class"."""
 

@@ -6,29 +6,39 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from bayesgrove.cli import views
 from bayesgrove.cli.run_folder import open_run
 from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
 from bayesgrove.io import atomic
 from bayesgrove.io.delimited import write_csv_stream
 from bayesgrove.io.tables import LabelledTable, read_labelled_table
 
-FORMATS = ("labels", "newick", "linkage", "json", "netcdf")
+FORMATS = ("labels", "views", "newick", "linkage", "json", "netcdf")
 
 
 def predict(run: Path, data: Path, output: Path | None, *, proba: bool, force: bool) -> None:
     """Write each row's cluster, and with `proba` the probabilities of all clusters and of a new one."""
-    _check_output(output, force)
+    check_output(output, force)
     model, summary = open_run(run)
     table, names = read_new_rows(data, summary)
     names = names or tuple(str(i) for i in range(table.n_rows))
-    header, rows = ["row", "cluster"], [names, model.predict(table).tolist()]
-    if proba:
-        chances = model.predict_proba(table)
-        header += [f"p{k}" for k in range(chances.shape[1] - 1)] + ["new"]
-        rows += chances.T.tolist()
-    _write(_csv_text(header, zip(*rows, strict=True)), output, force)
+    header, rows = ["row"], [list(names)]
+    for title, options in _questions(model):
+        header.append(title)
+        rows.append(model.predict(table, **options).tolist())
+        if proba:
+            chances = model.predict_proba(table, **options)
+            start = f"{title}_" if options else ""
+            header += [f"{start}p{k}" for k in range(chances.shape[1] - 1)] + [f"{start}new"]
+            rows += chances.T.tolist()
+    write(csv_text(header, zip(*rows, strict=True)), output, force)
+
+
+def _questions(model: Any) -> list[tuple[str, dict[str, int]]]:
+    """Heads of columns, and what to ask `predict` for them: once, or once per view."""
+    if not views.has_views(model):
+        return [("cluster", {})]
+    return [(title, {"view": k}) for k, title in enumerate(views.view_headings(model))]
 
 
 def read_new_rows(data: Path, summary: dict[str, Any]) -> LabelledTable:
@@ -44,16 +54,16 @@ def read_new_rows(data: Path, summary: dict[str, Any]) -> LabelledTable:
     return LabelledTable(table.select(columns), names)
 
 
-def export(run: Path, format: str, output: Path | None, *, force: bool) -> None:
+def export(run: Path, format: str, output: Path | None, *, view: str = "0", force: bool) -> None:
     """Write the labels, the tree or the draws of a run in a format other programs read."""
     if format not in FORMATS:
         raise InvalidSettingError(f"--format is one of {', '.join(FORMATS)}, got {format!r}.")
-    _check_output(output, force)
+    check_output(output, force)
     model, _ = open_run(run)
     if format == "netcdf":
         _export_draws(model, output, force)
     else:
-        _write(_exported(model, format), output, force)
+        write(_exported(model, format, views.chosen_tree(model, view)), output, force)
 
 
 def _export_draws(model: Any, output: Path | None, force: bool) -> None:
@@ -64,31 +74,36 @@ def _export_draws(model: Any, output: Path | None, force: bool) -> None:
     model.posterior_.to_netcdf(output, overwrite=force)
 
 
-def _exported(model: Any, format: str) -> str:
-    tree = model.tree_
+def _exported(model: Any, format: str, tree: Any) -> str:
     if format == "newick":
         return str(tree.to_newick()).rstrip("\n") + "\n"
     if format == "json":
         return str(tree.to_json()).rstrip("\n") + "\n"
     if format == "linkage":
         rows = ((int(a), int(b), float(height), int(size)) for a, b, height, size in tree.to_linkage())
-        return _csv_text(("left", "right", "height", "size"), rows)
-    names = tree.leaf_labels or tuple(str(i) for i in range(len(model.labels_)))
-    return _csv_text(("row", "cluster"), zip(names, np.asarray(model.labels_).tolist(), strict=True))
+        return csv_text(("left", "right", "height", "size"), rows)
+    if format == "views":
+        return csv_text(("column", "view"), views.column_rows(model))
+    names = model.tree_.leaf_labels or tuple(str(i) for i in range(len(model.labels_)))
+    header, labels = views.label_columns(model)
+    return csv_text(("row", *header), zip(names, *(own.tolist() for own in labels), strict=True))
 
 
-def _check_output(output: Path | None, force: bool) -> None:
+def check_output(output: Path | None, force: bool) -> None:
+    """Refuse a file that is there already, unless it may be replaced."""
     if output is not None:
         atomic.refuse_existing(output, force)
 
 
-def _csv_text(header: Sequence[str], rows: Iterable[Any]) -> str:
+def csv_text(header: Sequence[str], rows: Iterable[Any]) -> str:
+    """Rows as CSV, formulas defused."""
     stream = io.StringIO()
     write_csv_stream(stream, header, rows)
     return stream.getvalue()
 
 
-def _write(text: str, output: Path | None, force: bool) -> None:
+def write(text: str, output: Path | None, force: bool) -> None:
+    """To a file, or to the terminal."""
     if output is None:
         sys.stdout.write(text)
         sys.stdout.flush()

@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bayesgrove.cli import models
+from bayesgrove.cli import models, views
 from bayesgrove.core.errors import InvalidFileError
 from bayesgrove.io import atomic
 
 MODEL, LABELS, NEWICK, PICTURE, SUMMARY = "model.bg", "labels.csv", "tree.newick", "tree.png", "summary.json"
 REPORT = "report.html"
+VIEWS, COLUMN_NEWICK = "views.csv", "columns.newick"
+"""Of models that divide the columns: the view of each, and their tree."""
 REQUEST, CHAINS = "request.json", "chains"
 """What was asked for, and the folder of the chains' logs: a run of Markov chains has them from its beginning."""
 MAX_SUMMARY_BYTES = 256 * 2**20
@@ -61,7 +63,7 @@ def staging(run: Path) -> Iterator[Path]:
 def _publish(stage: Path, run: Path) -> None:
     """Move each file by one atomic step; files of the user's own in an old run stay."""
     run.mkdir(exist_ok=True)
-    for name in (PICTURE, REPORT):
+    for name in (PICTURE, REPORT, VIEWS, COLUMN_NEWICK):
         with contextlib.suppress(FileNotFoundError):
             (run / name).unlink()  # the old ones show another tree
     for path in sorted(stage.iterdir()):
@@ -75,7 +77,7 @@ def begin_chains(run: Path, request: dict[str, Any]) -> Path:
         shutil.rmtree(run / CHAINS, ignore_errors=True)  # asked for by --force
     except OSError as error:
         raise InvalidFileError(f"cannot write to {run}: {error.strerror}.", path=run) from error
-    for name in (SUMMARY, MODEL, LABELS, NEWICK, PICTURE, REPORT):
+    for name in (SUMMARY, MODEL, LABELS, NEWICK, PICTURE, REPORT, VIEWS, COLUMN_NEWICK):
         with contextlib.suppress(FileNotFoundError):
             (run / name).unlink()  # they show another run
     atomic.write_text(run / REQUEST, json.dumps(request, indent=2) + "\n")
@@ -95,12 +97,17 @@ def read_request(run: Path) -> dict[str, Any]:
 
 def write_run(run: Path, model: Any, summary: dict[str, Any], names: tuple[str, ...] | None, *, force: bool) -> None:
     """Write all files of a run but the picture and the report."""
-    from bayesgrove.io.delimited import write_labels_csv
+    from bayesgrove.io.delimited import write_csv
 
+    rows = names if names is not None else tuple(str(i) for i in range(len(model.labels_)))
+    header, labels = views.label_columns(model)
     check_destination(run, force=force)
     with staging(run) as stage:
         model.save(stage / MODEL)
-        write_labels_csv(stage / LABELS, model.labels_, names)
+        write_csv(stage / LABELS, ("row", *header), zip(rows, *(own.tolist() for own in labels), strict=True))
+        if views.has_views(model):
+            write_csv(stage / VIEWS, ("column", "view"), views.column_rows(model))
+            atomic.write_text(stage / COLUMN_NEWICK, model.column_tree_.to_newick().rstrip("\n") + "\n")
         atomic.write_text(stage / NEWICK, model.tree_.to_newick().rstrip("\n") + "\n")
         atomic.write_text(stage / SUMMARY, json.dumps(summary, indent=2) + "\n")
 
@@ -112,7 +119,12 @@ def write_picture(run: Path, model: Any) -> str | None:
     except ImportError:
         return "no picture: matplotlib is not installed (pip install 'bayesgrove[plot]')"
     figure = Figure(figsize=(9, 6), layout="constrained")
-    model.tree_.plot(ax=figure.subplots(), kind="dendrogram", labels=model.labels_)
+    if views.has_views(model):
+        from bayesgrove.plot import views as draw_views
+
+        draw_views(model, figure.subplots())
+    else:
+        model.tree_.plot(ax=figure.subplots(), kind="dendrogram", labels=model.labels_)
     with atomic.replacing(run / PICTURE) as stream:
         figure.savefig(stream, format="png", dpi=150)
     return None

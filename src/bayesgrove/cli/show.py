@@ -9,11 +9,17 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+from bayesgrove.cli import views
+
 MAX_CLUSTERS = 20
+MAX_VIEWS, MAX_SIZES, MAX_NAMES = 20, 6, 30
+MOST_COLUMN_LINES = 24
 
 
 def show_model(console: Console, model: Any) -> None:
-    """Clusters, evidence, hyper-parameters and the tree of a fitted model."""
+    """Views where there are any, clusters, evidence, hyper-parameters and the tree of a fitted model."""
+    if views.has_views(model):
+        show_views(console, model)
     sizes = np.bincount(model.labels_)
     console.print(f"{count(len(sizes), 'cluster')} of {count(int(sizes.sum()), 'row')}", style="bold")
     console.print(cluster_grid(model.tree_, model.labels_))
@@ -23,6 +29,34 @@ def show_model(console: Console, model: Any) -> None:
     console.print(numbers_grid(model))
     console.print()
     show_tree(console, model.tree_)
+
+
+def show_views(console: Console, model: Any) -> None:
+    """The views with their columns and numbers of clusters, and the tree of the columns."""
+    n_columns = len(model.result_.feature_names)
+    console.print(f"{count(len(model.views_), 'view')} of {count(n_columns, 'column')}", style="bold")
+    console.print(view_grid(model.result_))
+    console.print("\nColumns:")
+    show_tree(console, model.column_tree_, MOST_COLUMN_LINES)
+    console.print(f"\nRows in {model.result_.views[0].name}, the largest:", markup=False)
+
+
+def view_grid(result: Any) -> Grid:
+    """A grid of views: columns, clusters of rows and their sizes, names of columns as many as fit."""
+    grid = Grid(box=None, pad_edge=False, header_style="bold")
+    for title in ("view", "columns", "clusters"):
+        grid.add_column(title, justify="right")
+    grid.add_column("rows in clusters", max_width=24, no_wrap=True)
+    grid.add_column("names of columns", overflow="ellipsis", no_wrap=True)
+    for view in result.views[:MAX_VIEWS]:
+        sizes = ", ".join(str(size) for size in sorted(np.bincount(view.labels), reverse=True)[:MAX_SIZES])
+        names = ", ".join(result.feature_names[j] for j in view.columns[:MAX_NAMES])
+        cells = (view.name.removeprefix("view "), str(view.columns.size), str(view.n_clusters), sizes, names)
+        grid.add_row(*map(Text, cells))
+    rest = result.views[MAX_VIEWS:]
+    if rest:
+        grid.add_row(f"{len(rest)} more", str(sum(view.columns.size for view in rest)), "", "", "")
+    return grid
 
 
 def count(number: int, thing: str) -> str:
@@ -62,12 +96,13 @@ def cluster_grid(tree: Any, labels: np.ndarray) -> Grid:
 
 
 def show_chains(console: Console, model: Any) -> None:
-    """How many clusters the draws have, and whether the chains may be trusted."""
-    numbers = model.posterior_.scalars["n_clusters"].astype(np.int64).ravel()
+    """How many clusters, or views, the draws have, and whether the chains may be trusted."""
+    counted = "views" if views.has_views(model) else "clusters"
+    numbers = model.posterior_.scalars[f"n_{counted}"].astype(np.int64).ravel()
     shares = np.bincount(numbers) / numbers.size
     common = sorted(np.flatnonzero(shares >= 0.005).tolist())
     text = ", ".join(f"{k}: {shares[k]:.1%}" for k in common)
-    console.print(f"number of clusters in the draws  {text}", soft_wrap=True)
+    console.print(f"number of {counted} in the draws  {text}", soft_wrap=True)
     console.print(model.diagnostics_.verdict.sentence, soft_wrap=True, markup=False)
     console.print()
 
@@ -112,7 +147,12 @@ def hyper_parameters(model: Any) -> dict[str, str]:
     found = {}
     if hasattr(model, "log_evidence_"):
         found["log evidence"] = f"{model.log_evidence_:.3f}"
-    if hasattr(model, "concentration_"):
+    if hasattr(model, "search_"):
+        found["search"] = str(model.search_)
+    if views.has_views(model):
+        found["concentration of rows"] = describe(model.row_concentration_)
+        found["concentration of columns"] = describe(model.column_concentration_)
+    elif hasattr(model, "concentration_"):
         found["concentration"] = describe(model.concentration_)
     likelihood = getattr(model, "likelihood_", None)
     if likelihood is not None:

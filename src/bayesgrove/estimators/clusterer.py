@@ -73,8 +73,8 @@ class Clusterer(ClusterMixin, BaseEstimator):
         """Take `_file_parts` back from a model file, or refuse them; all else is restored already."""
         raise NotImplementedError
 
-    def _describe_rows(self, values: np.ndarray) -> Description:
-        """What the rows look like, in the data's own units; `values` are all of them, encoded."""
+    def _describe_rows(self, values: np.ndarray, columns: np.ndarray | None = None) -> Description:
+        """What the rows look like, in the data's own units; `values` are all of them, encoded; `columns` are drawn."""
         names, categories = self._schema
         kinds = tuple("category" if j in categories else "float" for j in range(len(names)))
         undo = self._bound.encoding.undo
@@ -83,6 +83,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
             len(names),
             self.tree_,
             self.labels_,
+            columns,
         )
 
     def _encoded(self, X: Any) -> tuple[np.ndarray, np.ndarray]:

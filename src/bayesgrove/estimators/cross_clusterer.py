@@ -20,6 +20,7 @@ from bayesgrove.estimators.settings import check_choice, check_n_jobs
 from bayesgrove.inference.diagnostics import Diagnostics
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.result import Result, View
+from bayesgrove.inference.views import columns_to_draw
 from bayesgrove.likelihoods import Bound, bind
 from bayesgrove.models.cross.answers import Answers
 from bayesgrove.trees import Tree
@@ -129,6 +130,7 @@ class CrossClusterer(CellQueries, RowAndColumnQueries, Clusterer):
         self._bound = bound._replace(values=np.empty((0, bound.values.shape[1])))
         self._template, self.likelihood_ = typical_row(bound.values), bound.likelihood
         self._keep_views(estimate.views, estimate.column_tree)
+        views = self._result_views()
         self.result_ = Result(
             model=type(self).__name__,
             labels=self.labels_,
@@ -140,8 +142,8 @@ class CrossClusterer(CellQueries, RowAndColumnQueries, Clusterer):
             details=estimate.details,
             posterior=estimate.posterior,
             diagnostics=estimate.diagnostics,
-            description=self._describe_rows(self._values),
-            views=self._result_views(),
+            description=self._describe_rows(self._values, columns_to_draw(views, self.column_tree_)),
+            views=views,
             column_tree=self.column_tree_,
         )
 

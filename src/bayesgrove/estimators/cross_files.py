@@ -19,6 +19,7 @@ from bayesgrove.trees import Tree
 
 COLUMN_TREE = "column_tree_"
 FIT_NUMBERS = ("log_evidence_bound", "flat_bound")
+TABLE_KINDS = ("array", "table", "pandas", "polars")
 TREE_COLUMNS = ("log_merge_odds", "log_q", "log_d", "log_evidence")
 
 
@@ -65,7 +66,7 @@ def view_rules(model: Any, tree: Tree) -> Rules:
         ("cells do not fit the table", lambda: is_array(model._values, np.float64, (n_rows, n_columns))),
         ("a cell is infinite", lambda: not np.isinf(model._values).any()),
         ("kinds of columns are unknown", lambda: len(model._kinds) == n_columns and set(model._kinds) <= set(KINDS)),
-        ("a table was given as something unknown", lambda: model._given_as in ("array", "pandas", "polars")),
+        ("a table was given as something unknown", lambda: model._given_as in TABLE_KINDS),
         ("a number is not finite", lambda: 0.0 < model.column_concentration_ < np.inf),
         ("views do not fit the columns", lambda: is_array(labels, np.int64, (n_columns,))),
         ("views are not 0, 1, ...", lambda: np.array_equal(np.unique(labels), np.arange(labels.max() + 1))),

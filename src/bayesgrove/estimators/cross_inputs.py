@@ -142,25 +142,27 @@ def measure_of(bound: Bound) -> np.ndarray:
 
 
 def table_kind(X: Any) -> str:
-    """What a table was given as: "array", "pandas" or "polars"."""
+    """What a table was given as: "array", "table", "pandas" or "polars"."""
+    if isinstance(X, Table):
+        return "table"
     if not is_frame(X):
         return "array"
     return "pandas" if hasattr(X, "iloc") else "polars"
 
 
 def as_given(table: Table, kind: str, like: Any = None) -> Any:
-    """A table as an array or a data frame.
+    """A table as an array or a data frame, or as it is.
 
     Parameters
     ----------
     table : Table
         Raw values; a category column holds codes.
-    kind : {"array", "pandas", "polars"}
+    kind : {"array", "table", "pandas", "polars"}
     like : data frame, optional
         Its index is kept, and its columns where they lack no cell.
     """
-    if kind == "array":
-        return table.values
+    if kind in ("array", "table"):
+        return table.values if kind == "array" else table
     library = importlib.import_module(kind)
     columns = [frame_column(library, kind, table, j) for j in range(table.n_columns)]
     if like is not None and is_frame(like):

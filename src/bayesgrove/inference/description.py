@@ -1,7 +1,7 @@
 """What the rows of a fit look like: profiles of clusters and branches, and a sample of rows to draw."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -76,16 +76,23 @@ class Description:
 
 
 def describe_rows(
-    read_rows: Callable[[np.ndarray], Table], n_columns: int, tree: Tree, labels: np.ndarray
+    read_rows: Callable[[np.ndarray], Table],
+    n_columns: int,
+    tree: Tree,
+    labels: np.ndarray,
+    columns: np.ndarray | None = None,
 ) -> Description:
-    """Profiles of clusters and branches, and rows to draw; `read_rows(items)` gives the table of some items."""
+    """Profiles of clusters and branches, and rows to draw; `read_rows(items)` gives the table of some items.
+
+    `columns` are drawn, by default all of them or those that tell clusters apart best.
+    """
     places = spread(labels.size, max(SAMPLE_ROWS, MOST_CELLS // max(n_columns, 1)))
     items = tree.leaf_order[places]
     in_order = read_rows(items)
     features = features_of(in_order)[:MOST_FEATURES]
     clusters = _profile_clusters(in_order, labels[items], features)
     drawn = spread(items.size, SAMPLE_ROWS)
-    columns = _telling_columns(clusters, n_columns)
+    columns = _telling_columns(clusters, n_columns) if columns is None else columns
     sample = in_order.take(drawn).select_columns(columns.tolist())
     return Description(
         clusters=clusters,
@@ -93,6 +100,28 @@ def describe_rows(
         rows=items[drawn],
         sample=sample,
         columns=columns,
+        n_profiled=items.size,
+    )
+
+
+def describe_view(described: Description, tree: Tree, labels: np.ndarray, columns: np.ndarray) -> Description | None:
+    """What the sampled rows look like in some of the columns, divided by another tree; None if none was sampled."""
+    place_of = {column: place for place, column in enumerate(described.columns.tolist())}
+    places = [place_of[column] for column in columns.tolist() if column in place_of]
+    if not places:
+        return None
+    position = np.argsort(tree.leaf_order)[described.rows]
+    order = np.argsort(position)
+    items, sample = described.rows[order], described.sample.take(order).select_columns(places)
+    features = features_of(sample)[:MOST_FEATURES]
+    numbers = described.columns[places]
+    clusters = _profile_clusters(sample, labels[items], features)
+    return Description(
+        clusters=replace(clusters, features=tuple(f._replace(column=int(numbers[f.column])) for f in features)),
+        nodes=_node_features(sample, tree, position[order], features),
+        rows=items,
+        sample=sample,
+        columns=numbers,
         n_profiled=items.size,
     )
 

@@ -45,10 +45,10 @@ def pair_sample(result: Result, most: int) -> PairSample | None:
         return PairSample(items[order], co_clustering(draws[:, order]), True)
     if tree.log_merge_odds is None:
         return None
-    return PairSample(items, _pairs_of_places(neighbours_together(tree), places), False)
+    return PairSample(items, pairs_of_places(neighbours_together(tree), places), False)
 
 
-def _pairs_of_places(neighbours: np.ndarray, places: np.ndarray) -> np.ndarray:
+def pairs_of_places(neighbours: np.ndarray, places: np.ndarray) -> np.ndarray:
     """The least of the neighbours' probabilities between every two places."""
     m = places.size
     pairs = np.ones((m, m))

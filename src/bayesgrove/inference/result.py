@@ -31,6 +31,11 @@ class View:
     labels: np.ndarray
     tree: Tree
 
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return int(self.labels.max()) + 1
+
 
 @dataclass(frozen=True, eq=False)
 class Result:
@@ -86,7 +91,8 @@ class Result:
 
     def with_names(self, leaf_labels: tuple[str, ...] | None) -> "Result":
         """The same with names of the rows."""
-        return replace(self, tree=replace(self.tree, leaf_labels=leaf_labels))
+        views = tuple(replace(view, tree=replace(view.tree, leaf_labels=leaf_labels)) for view in self.views)
+        return replace(self, tree=replace(self.tree, leaf_labels=leaf_labels), views=views)
 
     @property
     def n_clusters(self) -> int:

@@ -153,19 +153,6 @@ def write_csv_stream(stream: Any, header: Sequence[str], rows: Any) -> None:
     writer.writerows([defuse(cell) for cell in row] for row in rows)
 
 
-def write_labels_csv(
-    path: str | os.PathLike[str],
-    labels: np.ndarray,
-    names: Sequence[str] | None = None,
-    *,
-    overwrite: bool = True,
-) -> None:
-    """Write one line per row: its name (or number) and its cluster."""
-    names = names if names is not None else [str(i) for i in range(len(labels))]
-    rows = ((name, int(label)) for name, label in zip(names, labels, strict=True))
-    write_csv(path, ("row", "cluster"), rows, overwrite=overwrite)
-
-
 def defuse(cell: Any) -> Any:
     """The cell, with an apostrophe in front of a text that starts like a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA_START) else cell

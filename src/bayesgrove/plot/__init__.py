@@ -9,6 +9,8 @@ from bayesgrove.plot.members import tree_with_members
 from bayesgrove.plot.profiles import profile
 from bayesgrove.plot.similarities import similarity
 from bayesgrove.plot.tables import data_heatmap
+from bayesgrove.plot.view_maps import view_map
+from bayesgrove.plot.views import views
 
 __all__ = [
     "cluster_counts",
@@ -21,4 +23,6 @@ __all__ = [
     "similarity",
     "trace",
     "tree_with_members",
+    "view_map",
+    "views",
 ]

@@ -130,8 +130,13 @@ def ends_in_order(layout: Layout) -> np.ndarray:
 
 def with_places(layout: Layout, heights: np.ndarray) -> Layout:
     """The layout with ends in the middle of slots of these heights, inner nodes midway between their children."""
+    return with_ends_at(layout, np.cumsum(heights) - heights / 2.0)
+
+
+def with_ends_at(layout: Layout, places: np.ndarray) -> Layout:
+    """The layout with ends, from left to right, at these places."""
     x = layout.x.copy()
-    x[ends_in_order(layout)] = np.cumsum(heights) - heights / 2.0
+    x[ends_in_order(layout)] = places
     low, high = np.where(layout.is_end, x, np.inf), np.where(layout.is_end, x, -np.inf)
     for k, above in enumerate(layout.parent):
         x[k] = (low[k] + high[k]) / 2.0

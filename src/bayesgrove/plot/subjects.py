@@ -51,6 +51,17 @@ def needed_posterior(result: Result, picture: str) -> Posterior:
     return result.posterior
 
 
+def needed_views(subject: Any, picture: str) -> Result:
+    """The result, if it has views."""
+    result = as_result(subject)
+    if not result.views:
+        raise InvalidInputError(
+            f"{picture} shows views, and {result.model} does not divide the columns. Fit BHCC or CrossCat, or "
+            "draw data_heatmap(result)."
+        )
+    return result
+
+
 def no_probabilities(picture: str) -> InvalidInputError:
     """The error for a tree that knows neither odds nor draws."""
     return InvalidInputError(

@@ -92,7 +92,7 @@ def make_grid(result: Result, described: Description, max_rows: int, max_columns
     cells = _cells_with_gaps(described, best)[:, order]
     is_yes_no = all(feature.is_rate for feature in features)
     rows = spread(described.rows.size, max_rows)
-    shown = cells if is_yes_no else _standardised(cells)
+    shown = cells if is_yes_no else standardised(cells)
     in_order = view_of[order]
     names = [*(view.name for view in result.views), "other columns"]
     starts = np.flatnonzero(np.concatenate([[True], in_order[1:] != in_order[:-1]]))
@@ -112,12 +112,13 @@ def _cells_with_gaps(described: Description, chosen: np.ndarray) -> np.ndarray:
     """Cells of some of the sampled features; nan all along where a column has no cells."""
     cells = feature_cells(described)[:, chosen]
     columns = [described.features[f].column for f in sampled_features(described)[chosen]]
-    places = np.searchsorted(described.columns, columns)
+    sorter = np.argsort(described.columns)
+    places = sorter[np.searchsorted(described.columns, columns, sorter=sorter)]
     is_empty = np.isnan(described.sample.values[:, places]).all(axis=0)
     return np.where(is_empty, np.nan, cells)
 
 
-def _standardised(cells: np.ndarray) -> np.ndarray:
+def standardised(cells: np.ndarray) -> np.ndarray:
     """Standard deviations from the mean of each column; nan stays."""
     seen = ~np.isnan(cells)
     n = np.maximum(seen.sum(axis=0), 1)
@@ -129,12 +130,7 @@ def _standardised(cells: np.ndarray) -> np.ndarray:
 
 def _draw_cells(ax: Any, grid: Grid, share: float) -> float:
     """The cells, view by view with gaps; gives the width in columns."""
-    from matplotlib import colormaps
-    from matplotlib.colors import ListedColormap
-
-    scale = ListedColormap(["#EDEDED", "#23446B"]) if grid.is_yes_no else colormaps["RdBu_r"]
-    shades = scale.with_extremes(bad=MISSING)
-    low, high = (0.0, 1.0) if grid.is_yes_no else (-FARTHEST, FARTHEST)
+    shades, low, high = colours_of_cells(grid.is_yes_no)
     n_rows, n_columns = grid.cells.shape
     gap = _gap(grid)
     stops = [*grid.starts[1:], n_columns]
@@ -149,17 +145,28 @@ def _draw_cells(ax: Any, grid: Grid, share: float) -> float:
             interpolation="nearest",
             extent=(*across, n_rows - 0.5, -0.5),
         )
-    _add_colour_bar(ax, image, grid, share)
+    add_colour_bar(ax, image, share, is_yes_no=grid.is_yes_no, has_missing=bool(np.isnan(grid.cells).any()))
     return n_columns + gap * (grid.starts.size - 1)
+
+
+def colours_of_cells(is_yes_no: bool) -> tuple[Any, float, float]:
+    """The colour map and the ends of its scale."""
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap
+
+    scale = ListedColormap(["#EDEDED", "#23446B"]) if is_yes_no else colormaps["RdBu_r"]
+    low, high = (0.0, 1.0) if is_yes_no else (-FARTHEST, FARTHEST)
+    return scale.with_extremes(bad=MISSING), low, high
 
 
 def _gap(grid: Grid) -> float:
     return max(GAP * grid.cells.shape[1], 0.3)
 
 
-def _add_colour_bar(ax: Any, image: Any, grid: Grid, share: float) -> None:
-    missing = "; yellow: missing" if np.isnan(grid.cells).any() else ""
-    if grid.is_yes_no:
+def add_colour_bar(ax: Any, image: Any, share: float, *, is_yes_no: bool, has_missing: bool) -> None:
+    """What the colours of cells mean, beside the axes."""
+    missing = "; yellow: missing" if has_missing else ""
+    if is_yes_no:
         bar = ax.figure.colorbar(image, ax=ax, pad=0.02, ticks=[0.25, 0.75], fraction=0.06, shrink=0.5)
         name_colour_bar(ax, bar, f"cell{missing}", share)
         bar.ax.set_yticklabels(["no", "yes"])

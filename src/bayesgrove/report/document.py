@@ -5,102 +5,33 @@
 
 from typing import Any
 
-import numpy as np
-
-from bayesgrove.inference.overview import (
-    CountLaw,
-    cluster_certainty,
-    count_law,
-    pair_sample,
-    principal_plane,
-)
 from bayesgrove.inference.result import Result
+from bayesgrove.inference.views import view_result
 from bayesgrove.plot.colours import PALETTE
 from bayesgrove.report import words
 from bayesgrove.report.chains import chains_document
-from bayesgrove.report.encode import number, pack
 from bayesgrove.report.exhibits import exhibit_document
-from bayesgrove.report.rows import embedding_document, features_document, profile_document, table_document
-from bayesgrove.report.tree import MOST_LEAVES, tree_document
+from bayesgrove.report.parts import Bounds, bounds_of_view, hierarchy_document
+from bayesgrove.report.views import shown_views, views_document
 
 FORMAT = 1
-MOST_PAIRS = 600
 
 
 def report_document(result: Result, title: str | None = None) -> dict[str, Any]:
-    """Everything a page shows of a result."""
-    law, certainty, described = count_law(result), cluster_certainty(result), result.description
+    """Everything a page shows of a result; of several views the first."""
+    shown = view_result(result, 0) if result.views else result
+    bounds = bounds_of_view(len(shown_views(result))) if result.views else Bounds()
     return {
         "format": FORMAT,
-        "title": title or f"{result.model}: {words.count(result.n_clusters, 'cluster')}",
+        "title": title or f"{result.model}: {words.in_short(result)}",
         "model": result.model,
         "palette": list(PALETTE),
-        "summary": _summary(result, law, certainty),
-        "items": _items(result),
-        "tree": tree_document(result),
-        "clusters": _clusters(result, certainty),
-        "features": None if described is None else features_document(described),
-        "profile": None if described is None else profile_document(described),
-        "similarity": _similarity(result),
-        "table": None if described is None else table_document(described),
-        "embedding": None if described is None else embedding_document(principal_plane(described)),
-        "counts": None if law is None else _counts(law),
+        **hierarchy_document(shown, bounds),
+        "views": views_document(result, bounds) if result.views else None,
         "chains": chains_document(result),
         "exhibits": [exhibit_document(exhibit) for exhibit in result.exhibits],
         "settings": _settings(result),
         "provenance": _provenance(result),
-    }
-
-
-def _summary(result: Result, law: CountLaw | None, certainty: np.ndarray | None) -> dict[str, Any]:
-    return {
-        "n_items": int(result.labels.size),
-        "n_columns": len(result.feature_names),
-        "n_clusters": result.n_clusters,
-        "log_evidence": None if result.log_evidence is None else number(result.log_evidence),
-        "how_many": words.how_many(result, law),
-        "how_sure": words.how_sure(result, certainty),
-        "which_features": words.which_features(result),
-        "trust": words.whether_to_trust(result),
-        "converged": None if result.diagnostics is None else bool(result.diagnostics.converged),
-    }
-
-
-def _items(result: Result) -> dict[str, Any]:
-    is_small, names = result.labels.size <= MOST_LEAVES, result.tree.leaf_labels
-    return {
-        "n": int(result.labels.size),
-        "names": list(names) if is_small and names is not None else None,
-        "labels": pack(result.labels, "i4") if is_small else None,
-    }
-
-
-def _clusters(result: Result, certainty: np.ndarray | None) -> dict[str, Any]:
-    sizes = np.bincount(result.labels)
-    return {
-        "size": pack(sizes, "i4"),
-        "certainty": pack(np.full(sizes.size, np.nan) if certainty is None else certainty, "f4"),
-    }
-
-
-def _similarity(result: Result) -> dict[str, Any] | None:
-    found = pair_sample(result, MOST_PAIRS)
-    if found is None:
-        return None
-    lower = found.similarity[np.tril_indices(found.items.size)]
-    return {
-        "items": pack(found.items, "i4"),
-        "values": pack(np.rint(255.0 * lower), "u1"),
-        "is_sampled": found.is_sampled,
-    }
-
-
-def _counts(law: CountLaw) -> dict[str, Any]:
-    kept = law.probability >= 1e-4
-    return {
-        "counts": law.counts[kept].tolist(),
-        "probability": [round(float(p), 6) for p in law.probability[kept]],
-        "is_sampled": law.is_sampled,
     }
 
 

@@ -29,13 +29,15 @@ SCRIPTS = (
     "clusters.js",
     "chains.js",
     "exhibits.js",
+    "views_draw.js",
+    "views.js",
     "live.js",
     "main.js",
 )
 """Joined in this order into one function, so that none of their names is global."""
 
 
-STYLES = ("page.css", "tree.css", "clusters.css", "maps.css", "chains.css")
+STYLES = ("page.css", "tree.css", "clusters.css", "maps.css", "chains.css", "views.css")
 
 
 def write_report(result: Result, path: str | Path, *, title: str | None = None) -> Path:

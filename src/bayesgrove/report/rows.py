@@ -26,15 +26,17 @@ def features_document(described: Description) -> list[dict[str, Any]]:
     ]
 
 
-def profile_document(described: Description) -> dict[str, Any]:
-    """The strongest features of branches, and all features of the fitted clusters."""
+def profile_document(described: Description, most_nodes: int | None = None) -> dict[str, Any]:
+    """The strongest features of the largest branches, and all features of the fitted clusters."""
     nodes, clusters = described.nodes, described.clusters
+    # Nodes are sorted by id; large ones come late.
+    shown = slice(None) if most_nodes is None else slice(max(0, nodes.node.size - most_nodes), None)
     kept = slice(None, max(1, MOST_CLUSTER_NUMBERS // max(len(clusters.features), 1)))
     return {
         "n_rows": described.n_profiled,
-        "node": pack(nodes.node, "i4"),
-        "feature": pack(nodes.feature, "i4"),
-        **{part: pack(getattr(nodes, part), "f4") for part in PARTS},
+        "node": pack(nodes.node[shown], "i4"),
+        "feature": pack(nodes.feature[shown], "i4"),
+        **{part: pack(getattr(nodes, part)[shown], "f4") for part in PARTS},
         "cluster": {part: pack(getattr(clusters, part)[kept], "f4") for part in PARTS},
     }
 

@@ -15,10 +15,14 @@ MOST_LEAVES = 20_000
 """Larger trees show their top; each branch below stands for its rows."""
 
 
-def tree_document(result: Result) -> dict[str, Any]:
+def tree_document(result: Result, most_leaves: int = MOST_LEAVES) -> dict[str, Any]:
+    """The tree of the rows, and where it was cut."""
+    return {**nodes_document(result.tree, result.labels, most_leaves), "cut": _cut_of(result.tree, result)}
+
+
+def nodes_document(tree: Tree, labels: np.ndarray, most_leaves: int) -> dict[str, Any]:
     """Nodes in an order in which parents come after their children; the last is the root."""
-    tree = result.tree
-    layout = lay_out(tree, MOST_LEAVES)
+    layout = lay_out(tree, most_leaves)
     nodes = layout.node
     odds = tree.log_merge_odds
     return {
@@ -30,10 +34,9 @@ def tree_document(result: Result) -> dict[str, Any]:
         "height": pack(tree.height[nodes] - (tree.half_height or 0.0), "f4"),
         "log_odds": None if odds is None else pack(odds[nodes], "f4"),
         "first_item": pack(first_items(tree)[nodes], "i4"),
-        "label": pack(node_labels(tree, result.labels)[nodes], "i4"),
+        "label": pack(node_labels(tree, labels)[nodes], "i4"),
         "is_odds": tree.half_height is not None,
         "is_whole": bool(not layout.is_collapsed.any()),
-        "cut": _cut_of(tree, result),
     }
 
 

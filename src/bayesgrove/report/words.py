@@ -18,13 +18,29 @@ def how_many(result: Result, law: CountLaw | None) -> str:
     start = f"{count(result.labels.size, 'row')} in {count(n_clusters, 'cluster')}"
     shown = ", ".join(f"{size:,}" for size in sorted(sizes.tolist(), reverse=True)[:MOST_SIZES])
     start += f" (of {shown}{' ...' if n_clusters > MOST_SIZES else ''} rows)." if n_clusters > 1 else "."
-    if law is None:
-        return start
+    return start if law is None else f"{start} {_chances(law, n_clusters, 'cluster')}"
+
+
+def how_many_views(result: Result, law: CountLaw | None) -> str:
+    """The number of views, their columns, and how probable that number is."""
+    sizes = sorted((view.columns.size for view in result.views), reverse=True)
+    start = f"{count(len(result.feature_names), 'column')} in {count(len(sizes), 'view')}"
+    shown = ", ".join(f"{size:,}" for size in sizes[:MOST_SIZES])
+    start += f" (of {shown}{' ...' if len(sizes) > MOST_SIZES else ''} columns)." if len(sizes) > 1 else "."
+    return start if law is None else f"{start} {_chances(law, len(sizes), 'view')}"
+
+
+def _chances(law: CountLaw, n: int, noun: str) -> str:
     of = "of the draws have" if law.is_sampled else "probability for"
-    chance = float(law.probability[law.counts == n_clusters].sum())
+    chance = float(law.probability[law.counts == n].sum())
     low, high = law.interval()
     span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    return f"{start} {percent(chance)} {of} {count(n_clusters, 'cluster')}, at least 90 % {of} {span}."
+    return f"{percent(chance)} {of} {count(n, noun)}, at least 90 % {of} {span}."
+
+
+def in_short(result: Result) -> str:
+    """The number of views where there are any, else of clusters."""
+    return count(len(result.views), "view") if result.views else count(result.n_clusters, "cluster")
 
 
 def how_sure(result: Result, certainty: np.ndarray | None) -> str:

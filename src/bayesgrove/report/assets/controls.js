@@ -5,11 +5,23 @@ function controlsView(host, model, state) {
   const old = host.querySelector("input[type=search]");
   const typed = old ? { text: old.value, hadFocus: document.activeElement === old } : { text: "", hadFocus: false };
   const search = searchControl(model, state, typed.text);
-  host.replaceChildren(el("div", { class: "bar" }, cutControl(model, state), search, selectionControl(state)));
+  host.replaceChildren(el("div", { class: "bar" }, viewControl(model), cutControl(model, state), search, selectionControl(state)));
   if (typed.hadFocus) search.querySelector("input").focus();
   d3.select(document).on("keydown.controls", (event) => {
     if (event.key === "Escape" && state.selection) state.clearSelection();
   });
+}
+
+// ---- the view
+
+/** Which view the page shows; nothing where there is only one. */
+function viewControl(model) {
+  const views = model.data.views;
+  if (!views || views.list.length < 2) return null;
+  const choice = el("select", { id: "view-choice", "aria-label": "View that the page shows" },
+    views.list.map((view, k) => el("option", { value: k, text: tidy(view.name, 30), selected: k === model.shownView })));
+  choice.addEventListener("change", () => model.chooseView(Number(choice.value)));
+  return choice;
 }
 
 // ---- the cut

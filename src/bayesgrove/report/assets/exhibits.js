@@ -63,7 +63,7 @@ function heatMapExhibit(figure, exhibit, model, state) {
 
 function readHeatMap(exhibit) {
   const values = unpack(exhibit.values);
-  const [low, high] = d3.extent(values.filter(Number.isFinite));
+  const [low, high] = exhibit.range || d3.extent(values.filter(Number.isFinite));
   const grid = { values, rows: exhibit.rows.length, columns: exhibit.columns.length, low: low ?? 0, high: high ?? 0, image: null };
   grid.scale = shade;
   if (exhibit.middle !== null) {

@@ -2,6 +2,7 @@
 
 const PARTS = [
   { id: "overview", name: "Overview", view: overviewView, has: () => true },
+  { id: "views", name: "Views", view: viewsView, has: (data) => Boolean(data.views) },
   { id: "tree", name: "Tree", view: treeView, has: () => true },
   { id: "clusters", name: "Clusters", view: clustersView, has: () => true },
   { id: "pairs", name: "Together", view: pairsView, has: (data) => data.similarity !== null },
@@ -11,17 +12,27 @@ const PARTS = [
   { id: "settings", name: "Settings", view: settingsView, has: () => true },
 ];
 
-/** Build everything from a document; the cut that was shown stays. */
-function showPage(data, cut) {
+const OF_A_VIEW = ["overview", "tree", "clusters", "pairs", "rows"];
+
+/** Build everything from a document; the cut that was shown stays. `number`: which of its views, where it has several. */
+function showPage(whole, cut, number = 0) {
+  const data = documentOfView(whole, number);
   const model = makeModel(data);
   const state = makeState(model);
-  document.getElementById("model").textContent = `${data.model} · ${count(model.n, "row")} × ${count(data.summary.n_columns, "column")}`;
+  model.whole = whole;
+  model.shownView = number;
+  model.chooseView = (chosen) => switchView(whole, state, chosen);
+  const nColumns = data.views ? data.views.columns.length : data.summary.n_columns;
+  document.getElementById("model").textContent = `${data.model} · ${count(model.n, "row")} × ${count(nColumns, "column")}`;
   document.getElementById("title").textContent = tidy(data.title, 200);
   const shown = PARTS.filter((part) => part.has(data));
   for (const part of PARTS) {
     const host = document.getElementById(part.id);
     host.hidden = !shown.includes(part);
     host.replaceChildren(host.querySelector("h2"));
+    const head = host.querySelector("h2");
+    if (data.views && OF_A_VIEW.includes(part.id)) head.dataset.view = tidy(data.views.list[number].name, 60);
+    else delete head.dataset.view;
     if (!host.hidden) part.view(host, model, state);
   }
   controlsView(document.getElementById("controls"), model, state);
@@ -29,7 +40,22 @@ function showPage(data, cut) {
     ...shown.map((part) => el("a", { href: `#${part.id}`, text: part.name })),
   );
   state.setCut(cut === undefined ? null : cut);
-  return { model, state };
+  page = { model, state };
+}
+
+let page = null;
+
+/** Show another view: the rows that are selected stay so, and what the reader clicked stays under the pointer. */
+function switchView(whole, state, chosen) {
+  const { selection } = state;
+  const place = document.getElementById("views");
+  const before = place.getBoundingClientRect().bottom;
+  const hadFocus = document.activeElement && document.activeElement.id;
+  showPage(whole, null, chosen);
+  if (selection) page.state.selectItems(selection.items, selection.words);
+  window.scrollBy(0, place.getBoundingClientRect().bottom - before);
+  if (hadFocus && document.getElementById(hadFocus)) document.getElementById(hadFocus).focus({ preventScroll: true });
+  say(`The page shows ${tidy(whole.views.list[chosen].name, 60)}`);
 }
 
 /** The four answers, and the law of the number of clusters. */
@@ -37,7 +63,9 @@ function overviewView(host, model, state) {
   const words = model.data.summary;
   const trust = words.converged === null ? "plain" : words.converged ? "good" : "bad";
   const card = (id, title, text, kind) => el("div", { class: `card ${kind || ""}`, id }, el("h3", { text: title }), [text].flat().map((words) => el("p", { text: tidy(words, 1500) })));
+  const { views } = model.data;
   host.append(el("div", { class: "cards" },
+    views ? card("how-many-views", "How many views?", views.sentence) : null,
     card("how-many", "How many clusters?", words.how_many),
     card("how-sure", "How sure?", words.how_sure),
     card("which-features", "What sets them apart?", words.which_features),
@@ -57,7 +85,7 @@ function settingsView(host, model) {
 
 function start() {
   const data = JSON.parse(document.getElementById("data").textContent);
-  let page = data.waiting ? null : showPage(data);
+  if (!data.waiting) showPage(data);
   document.querySelector("main").hidden = page === null;
   const redraw = () => { if (page) page.state.retheme(); };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
@@ -68,7 +96,7 @@ function start() {
   if (data.live) {
     follow(data.live, (next) => {
       document.querySelector("main").hidden = false;
-      page = showPage(next, page ? page.state.cut : null);
+      showPage(next, page ? page.state.cut : null);
     });
   }
   document.documentElement.dataset.ready = "yes";

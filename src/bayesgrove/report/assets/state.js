@@ -2,7 +2,24 @@
 
 /** The document with its arrays unpacked and the tree linked. Indices of nodes are places in the document's list. */
 function makeModel(data) {
-  const t = data.tree;
+  const tree = readTree(data.tree);
+  const model = { data, tree, n: data.items.n, names: data.items.names, features: data.features || [] };
+  model.labels = unpack(data.items.labels);
+  model.certainty = unpack(data.clusters.certainty);
+  model.profile = unpackProfile(data.profile, tree);
+  model.nodeOfItem = new Int32Array(model.n).fill(-1);
+  for (let k = 0; k < tree.n; k++) if (tree.item[k] >= 0) model.nodeOfItem[tree.item[k]] = k;
+  return model;
+}
+
+/** The document with the parts of a view in place of those of the first. */
+function documentOfView(data, number) {
+  const page = number ? data.views.list[number].page : null;
+  return page ? { ...data, ...page, items: { ...page.items, names: data.items.names } } : data;
+}
+
+/** A tree of the document with its arrays unpacked, linked from the root down. */
+function readTree(t) {
   const tree = {
     n: t.parent.shape[0],
     node: unpack(t.node),
@@ -21,13 +38,7 @@ function makeModel(data) {
   tree.root = tree.n - 1;
   linkChildren(tree);
   placeEnds(tree);
-  const model = { data, tree, n: data.items.n, names: data.items.names, features: data.features || [] };
-  model.labels = unpack(data.items.labels);
-  model.certainty = unpack(data.clusters.certainty);
-  model.profile = unpackProfile(data.profile, tree);
-  model.nodeOfItem = new Int32Array(model.n).fill(-1);
-  for (let k = 0; k < tree.n; k++) if (tree.item[k] >= 0) model.nodeOfItem[tree.item[k]] = k;
-  return model;
+  return tree;
 }
 
 /** children of k: tree.child[tree.childStart[k] .. tree.childStart[k + 1] - 1], from left to right. */
