@@ -91,7 +91,8 @@ def growth(columns: tuple[int, ...], seed: int) -> list[dict[str, Any]]:
         rows.append(
             {
                 "part": "growth", "columns": n_columns, "cpu_seconds": own,
-                "row_trees": model.result_.details["n_row_trees"], "row_trees_if_exact": (n_columns - 1) ** 2 + n_columns,
+                "row_trees": model.result_.details["n_row_trees"],
+                "row_trees_if_exact": (n_columns - 1) ** 2 + n_columns,
             }
         )  # fmt: skip
     rows[-1]["exponent"] = exponent(columns, seconds)

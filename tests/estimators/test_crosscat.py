@@ -17,7 +17,7 @@ from bayesgrove.stats.partitions import adjusted_rand
 from conftest import find_shared_file
 from reference.golden import golden_table
 
-SHORT = {"n_chains": 2, "n_tune": 10, "n_draws": 20, "n_starts": 2, "random_state": 3}
+SHORT = {"n_chains": 2, "n_tune": 10, "n_draws": 20, "random_state": 3}
 
 
 def crosscat(**settings):
@@ -148,7 +148,6 @@ def test_one_view_is_where_a_chain_may_begin_and_stay():
         ({"init": [0, 1]}, "init must have a whole number for each of the 6 columns"),
         ({"new_view": "other"}, "new_view must be one of"),
         ({"n_temperatures": 0}, "n_temperatures must be a whole number of at least 1"),
-        ({"n_starts": 0}, "n_starts must be a whole number of at least 1"),
         ({"estimate": "mean"}, "estimate must be one of"),
         ({"row_concentration": -1.0}, "row_concentration must be a positive number or 'auto'"),
     ],

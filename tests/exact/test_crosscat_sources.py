@@ -169,7 +169,16 @@ def test_whole_views(beta):
 
     def library(rng, target, state):
         sizes, stats = split_merge_views(
-            rng, target, state.views, state.params, state.tables, state.concentrations, beta, 1, np.zeros(4, np.int64)
+            rng,
+            target,
+            state.views,
+            state.params,
+            state.tables,
+            state.concentrations,
+            beta,
+            1,
+            1.0,
+            np.zeros(4, np.int64),
         )
         state.views = state.views._replace(sizes=sizes, stats=stats)
 

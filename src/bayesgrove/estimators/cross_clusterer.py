@@ -179,16 +179,16 @@ class CrossClusterer(CellQueries, RowAndColumnQueries, Clusterer):
         values, _ = self._encoded(X)
         return self._answers.cluster_probabilities(number, values)[:, :-1].argmax(axis=1)
 
-    def predict_proba(self, X: Any, view: int = 0, top_k: int | None = None) -> Any:
+    def predict_proba(self, X: Any, top_k: int | None = None, view: int = 0) -> Any:
         """Probability that each row joins each cluster of a view, in the last column a new one; rows sum to 1.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_columns)
-        view : int
-            Number of the view in `views_`.
         top_k : int, optional
             Give a pair (clusters, probabilities) of the k most probable instead.
+        view : int
+            Number of the view in `views_`.
         """
         number = self._view_number(view)
         values, _ = self._encoded(X)

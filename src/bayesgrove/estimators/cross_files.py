@@ -50,8 +50,8 @@ def restore_views(model: Any, document: dict[str, Any], arrays: dict[str, np.nda
     model._values, model.view_labels_ = np.ascontiguousarray(arrays["cells"]), arrays["view_labels"]
     prefix = f"{COLUMN_TREE}column_"
     columns = {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}
-    parts = (arrays[f"{COLUMN_TREE}{name}"] for name in ("parent", "item", "height"))
-    tree = Tree(*parts, columns, model._schema[0])
+    parent, item, height = (arrays[f"{COLUMN_TREE}{name}"] for name in ("parent", "item", "height"))
+    tree = Tree(parent, item, height, columns, model._schema[0])
     check_rules(view_rules(model, tree))
     check_cells(model)
     return tree
@@ -93,7 +93,7 @@ def check_cells(model: Any) -> None:
 def distinct_trees(fit: CrossFit) -> tuple[np.ndarray, np.ndarray]:
     """The different row trees of the nodes of a column tree, stacked, and which of them each node has."""
     places: dict[int, int] = {}
-    kept = []
+    kept: list[np.ndarray] = []
     which = np.empty(len(fit.node_row_children), np.int64)
     for k, children in enumerate(fit.node_row_children):
         if id(children) not in places:

@@ -55,12 +55,10 @@ class CrossCat(ChainEstimator, CrossClusterer):
         the prior.
     n_temperatures : int, default=1
         Metropolis-coupled chains: so many, the first of them at the posterior, the k-th at its power 0.8^k.
-    init : {"random", "bhcc", "prior", "one_view"} or array of labels of the columns, default="random"
-        Where chains begin: 20 random views (10 of fewer than 50 columns), the views of a greedy search, a draw from the
-        prior, or one view (which is a trap on mixed tables).
-    n_starts : int, default=8
-        First states that are tried for each chain where `init` is "random": all make ten sweeps, the better half ten
-        more, until one is left. On mixed tables one chain in four stays for long in a state with two views in one.
+    init : {"dependence", "random", "bhcc", "prior", "one_view"} or labels of the columns, default="dependence"
+        Where chains begin: columns that depend on each other together (each chain looks at four in five of the rows),
+        20 random views (10 of fewer than 50 columns), the views of a greedy search, a draw from the prior, or one view
+        (slow to leave on mixed tables).
     n_chains, n_tune, n_draws, thin : int
         Chains, sweeps of burn-in, stored draws of each chain, sweeps per draw.
     estimate : {"vi", "binder", "map"}, default="vi"
@@ -114,15 +112,12 @@ class CrossCat(ChainEstimator, CrossClusterer):
     -----
     With u the views of the columns and z_v the clusters of the rows in view v, the log joint is
     `log CRP(u; alpha_c) + sum_v [log CRP(z_v; alpha_r) + sum_c log m(cells of cluster c in the columns of v)]` plus log
-    hyper-priors. A sweep moves every column among the views there are, and a quarter of them also to new ones; then
-    splits, merges and Gibbs moves of rows in each view, numbers of a tenth of the columns, concentrations.
+    hyper-priors. A sweep moves every column among the views there are, and a quarter of them also to new ones; then,
+    at times, two views are merged or one is divided; splits, merges and Gibbs moves of rows in each view, numbers of a
+    tenth of the columns, concentrations. Moves of single columns alone leave one chain in four of a 1,000 x 100 mixed
+    table in a state with one view in pieces, thousands of nats below the others; merging whole views mends that.
 
-    Questions are answered by averages over up to 500 draws (fewer, at least 100, of tables above 20,000 cells). The
-    choice among several first states is one of the chain's own, so that draws depend on seed and chain alone.
-
-    **Erratum** (Li and Shafto 2011, section 6): a column that proposes a new view needs the proposal's probability in
-    its acceptance; without it the law of the views is another one (tests/statistical/mutants/cross.py, "-log Q
-    forgotten").
+    Questions are answered by averages over up to 500 draws (fewer, at least 100, of tables above 20,000 cells).
 
     References
     ----------
@@ -157,8 +152,7 @@ class CrossCat(ChainEstimator, CrossClusterer):
         *,
         new_view: str = "sequential",
         n_temperatures: int = 1,
-        init: Any = "random",
-        n_starts: int = 8,
+        init: Any = "dependence",
         n_chains: int = 4,
         n_tune: int = 200,
         n_draws: int = 500,
@@ -179,7 +173,6 @@ class CrossCat(ChainEstimator, CrossClusterer):
         self.new_view = new_view
         self.n_temperatures = n_temperatures
         self.init = init
-        self.n_starts = n_starts
         self.n_chains = n_chains
         self.n_tune = n_tune
         self.n_draws = n_draws
@@ -222,7 +215,6 @@ class CrossCat(ChainEstimator, CrossClusterer):
         check_choice("new_view", self.new_view, tuple(PROPOSALS))
         check_choice("estimate", self.estimate, ESTIMATES)
         check_whole("n_temperatures", self.n_temperatures, 1)
-        check_whole("n_starts", self.n_starts, 1)
 
     def _make_sampler(self, bound: Bound, learned: np.ndarray) -> CrossCatSampler:
         target = make_target(bound.prior, bound.values)
@@ -239,7 +231,6 @@ class CrossCat(ChainEstimator, CrossClusterer):
             None,
             bound.log_measure,
             {"model": type(self).__name__, "init": name_of_init(self.init)},
-            self.n_starts if isinstance(self.init, str) and self.init == "random" else 1,
         )
 
     def _make_schedule(self) -> Any:

@@ -13,13 +13,14 @@ from bayesgrove.likelihoods.base import is_given
 from bayesgrove.likelihoods.columns import N_PARAMS, ColumnsPrior
 from bayesgrove.models.cross.evidence import Problem
 from bayesgrove.models.cross.mcmc_coordinates import n_coordinates
+from bayesgrove.models.cross.mcmc_dependence import dependent_views
 from bayesgrove.models.cross.mcmc_starts import STARTS, Given, Start
 from bayesgrove.models.cross.mcmc_target import Target
 from bayesgrove.models.cross.search import SearchSettings, search
 from bayesgrove.models.cross.view_table import view_table
 from bayesgrove.trees.cuts import find_front, labels_of_front
 
-INITS = ("random", "bhcc", "prior", "one_view")
+INITS = ("dependence", "random", "bhcc", "prior", "one_view")
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ def first_views(init: Any, prior: ColumnsPrior, values: np.ndarray) -> Start:
     if isinstance(init, str):
         if init == "bhcc":
             return SearchStart(prior, values)
+        if init == "dependence":
+            return dependent_views
         if init in INITS:
             return STARTS[init]
         raise InvalidSettingError(

@@ -4,7 +4,8 @@ import numpy as np
 
 from bayesgrove.inference.cross_posterior import CrossPosterior
 from bayesgrove.likelihoods.columns import ColumnsPrior
-from bayesgrove.models.cross.mcmc_starts import allocate_rows
+from bayesgrove.models.cross.mcmc_allocation import allocate_rows
+from bayesgrove.models.cross.mcmc_lanes import layout_of
 from bayesgrove.models.cross.mcmc_state import ROWS
 from bayesgrove.models.cross.mcmc_target import fill_all_tables, make_target
 
@@ -22,13 +23,13 @@ def grown_rows(
     fill_all_tables(target, params, tables)
     out = np.empty((len(posterior.rows), n_rows), np.int64)
     out[:, :n_given] = posterior.rows
+    order, sizes = np.arange(n_rows), np.zeros(n_rows + 1, np.int64)
     for t in range(n_draws):
         if numbers is not None:
             params = np.ascontiguousarray(numbers.reshape(n_draws, *prior.params.shape)[t])
             fill_all_tables(target, params, tables)
         first = int(posterior.first_views[t])
         for view, width in enumerate(np.bincount(views[t])):
-            allocate_rows(
-                rng, target, params, tables, float(alphas[t]), views[t], view, int(width), out[first + view], n_given
-            )
+            layout, own = layout_of(target, params, views[t], view, int(width)), out[first + view]
+            allocate_rows(rng, target, params, tables, float(alphas[t]), 1.0, layout, order, n_given, own, sizes)
     return out.astype(np.min_scalar_type(int(out.max())))

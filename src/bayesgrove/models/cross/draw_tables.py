@@ -89,7 +89,7 @@ def unique_draws(views: np.ndarray, rows: Sequence[np.ndarray]) -> tuple[np.ndar
     """Numbers of the first of equal draws, and how often each occurs; labels are in normal form."""
     seen: dict[bytes, int] = {}
     counts: list[int] = []
-    first = []
+    first: list[int] = []
     for t, (columns, labels) in enumerate(zip(views, rows, strict=True)):
         place = seen.setdefault(columns.tobytes() + labels.tobytes(), len(first))
         if place == len(first):

@@ -28,10 +28,11 @@ def weights_of(logs, n):
 
 
 @kernel
-def allocate_rows(rng, target, params, tables, alpha, beta, layout, order, forced, labels, sizes):
-    """Draw labels of the rows, in `order`, or follow those there are; gives the number of clusters and log Q.
+def allocate_rows(rng, target, params, tables, alpha, beta, layout, order, n_given, labels, sizes):
+    """Follow the labels of the first so many rows in `order`, draw the others; gives the number of clusters and log Q.
 
-    `labels` is filled unless forced; `sizes` (n_rows + 1) is, by the order in which clusters are opened.
+    Given labels stay as they are where all are given; else they must be numbered in the order in which clusters are
+    opened, as the others are then. `sizes` (n_rows + 1) is filled in that order.
     """
     members, at, _, _, n_discrete, n_regular = layout
     cells, codes, log_n, log_alpha = target.by_row, target.codes_by_row, target.log_n, math.log(alpha)
@@ -39,7 +40,8 @@ def allocate_rows(rng, target, params, tables, alpha, beta, layout, order, force
     fields, places = wider(np.zeros((layout.weights.size, 0)), 1), np.full(order.size + 1, -1)
     fill_lane(target, params, tables, layout, stats, 0, fields, 0)
     out, n_open, log_q = np.empty(fields.shape[1]), 0, 0.0
-    for i in order:
+    for t in range(order.size):
+        i = order[t]
         n_lanes = (n_open + LANES) // LANES * LANES
         score_discrete(codes, i, members, at, n_discrete, fields, n_lanes, out)
         add_gaussian(cells, codes, i, members, at, n_discrete, n_regular, fields, n_lanes, out)
@@ -48,7 +50,7 @@ def allocate_rows(rng, target, params, tables, alpha, beta, layout, order, force
             out[k] = beta * (out[k] + log_n[sizes[k]])
         out[n_open] = beta * (out[n_open] + log_alpha)
         total = weights_of(out, n_open + 1)
-        if forced:
+        if t < n_given:
             k = places[labels[i]] if places[labels[i]] >= 0 else n_open
             places[labels[i]] = k
         else:

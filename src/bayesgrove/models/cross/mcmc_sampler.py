@@ -16,7 +16,6 @@ from bayesgrove.models.cross.mcmc_coordinates import Hyperpriors
 from bayesgrove.models.cross.mcmc_grid import draw_on_grids
 from bayesgrove.models.cross.mcmc_hyper import escobar_west, slice_columns, slice_concentration
 from bayesgrove.models.cross.mcmc_proposals import PROPOSALS
-from bayesgrove.models.cross.mcmc_races import raced_state
 from bayesgrove.models.cross.mcmc_rows import gibbs_rows
 from bayesgrove.models.cross.mcmc_split_merge import split_merge
 from bayesgrove.models.cross.mcmc_starts import Start
@@ -118,8 +117,6 @@ class CrossCatSampler:
         From encoded densities to those of the raw cells.
     about : mapping
         What else tells this model from others, in JSON's types.
-    n_starts : int
-        First states that are tried for each chain, see `mcmc_races`.
     """
 
     target: Target
@@ -131,7 +128,6 @@ class CrossCatSampler:
     grids: np.ndarray | None = None
     log_measure: float = 0.0
     about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    n_starts: int = 1
 
     def __post_init__(self) -> None:
         betas = np.asarray(self.betas, float)
@@ -167,17 +163,17 @@ class CrossCatSampler:
             "n_columns": self.n_columns,
             "betas": list(self.betas),
             "concentrations": list(self.concentrations),
-            "n_starts": self.n_starts,
             "data": cells.hexdigest()[:16],
             "numbers": numbers.hexdigest()[:16],
         }
 
     def start(self, rng: np.random.Generator) -> Coupled:
         """Each chain from a start of its own."""
-        return self.coupled([raced_state(rng, self, self.n_starts) for _ in self.betas])
-
-    def coupled(self, chains: list[State]) -> Coupled:
-        """States of all chains."""
+        concentrations = np.array(self.concentrations, float)
+        chains = []
+        for _ in self.betas:
+            of_column, rows = self.first(rng, self.target, self.params, concentrations)
+            chains.append(make_state(self.target, of_column, rows, self.params, concentrations))
         return Coupled(chains)
 
     # ---- moves
@@ -244,12 +240,12 @@ class CrossCatSampler:
         return dict(zip(SPLIT_MERGE_NAMES, tallies.tolist(), strict=True))
 
     def _views(self, rng: np.random.Generator, state: Coupled, step: Step) -> Mapping[str, int]:
-        """`times` proposals to merge two views or to divide one."""
-        tallies = np.zeros(mcmc_views.N_TALLIES, np.int64)
+        """`times` proposals to merge two views or to divide one, each made with probability `share`."""
+        tallies, share = np.zeros(mcmc_views.N_TALLIES, np.int64), float(step.options.get("share", 1.0))
         for chain, beta in zip(state.chains, self.betas, strict=True):
             sizes, stats = split_merge_views(
                 rng, self.target, chain.views, chain.params, chain.tables, chain.concentrations, beta, step.times,
-                tallies,
+                share, tallies,
             )  # fmt: skip
             chain.views = chain.views._replace(sizes=sizes, stats=stats)
         return dict(zip(SPLIT_MERGE_NAMES, tallies.tolist(), strict=True))

@@ -25,8 +25,10 @@ def rows_of_views(
     labels = np.zeros((n_views, n_rows), np.int64)
     tables = np.empty((target.table_at[-1], n_rows + 2))
     fill_all_tables(target, params, tables)
+    order, sizes, alpha = np.arange(n_rows), np.zeros(n_rows + 1, np.int64), float(concentrations[ROWS])
     for view, width in enumerate(np.bincount(of_column, minlength=n_views)):
-        allocate_rows(rng, target, params, tables, concentrations[ROWS], of_column, view, int(width), labels[view], 0)
+        layout = layout_of(target, params, of_column, view, int(width))
+        allocate_rows(rng, target, params, tables, alpha, 1.0, layout, order, 0, labels[view], sizes)
     return labels
 
 

@@ -119,7 +119,7 @@ def allocated(rng, target, params, tables, alpha, beta, members, view, width, or
     """Rows of the columns whose entry in `members` is `view`, allocated."""
     layout = layout_of(target, params, members, view, width)
     labels, sizes = np.empty(order.size, np.int64), np.zeros(order.size + 1, np.int64)
-    n_clusters, log_q = allocate_rows(rng, target, params, tables, alpha, beta, layout, order, False, labels, sizes)
+    n_clusters, log_q = allocate_rows(rng, target, params, tables, alpha, beta, layout, order, 0, labels, sizes)
     log_p = log_crp_sizes(target.log_gamma_n, sizes, n_clusters, order.size, alpha)
     for m in range(width):
         log_p += score_labels(target, params, tables, layout.members[m], labels, n_clusters, work)
@@ -131,7 +131,9 @@ def present(rng, target, views, params, tables, alpha, beta, view, order):
     """The same of a view as it is."""
     layout = layout_of(target, params, views.of_column, view, views.widths[view])
     labels, sizes = views.labels[view], np.zeros(order.size + 1, np.int64)
-    n_clusters, log_q = allocate_rows(rng, target, params, tables, alpha, beta, layout, order, True, labels, sizes)
+    n_clusters, log_q = allocate_rows(
+        rng, target, params, tables, alpha, beta, layout, order, order.size, labels, sizes
+    )
     log_p = log_crp_sizes(target.log_gamma_n, sizes, n_clusters, order.size, alpha)
     for m in range(layout.members.size):
         log_p += column_score(target, params, tables, views, layout.members[m])
@@ -253,11 +255,16 @@ def split_view(rng, target, views, params, tables, concentrations, beta, work, t
 
 
 @kernel
-def split_merge_views(rng, target, views, params, tables, concentrations, beta, times, tallies):
-    """So many proposals; a split where no view has two columns, or a merge of a single view, leaves all as it is."""
+def split_merge_views(rng, target, views, params, tables, concentrations, beta, times, share, tallies):
+    """So many proposals, each made with a probability.
+
+    A split where no view has two columns, or a merge of a single view, leaves all as it is.
+    """
     work = make_work(target)
     sizes, stats = views.sizes, views.stats
     for _ in range(times):
+        if share < 1.0 and rng.random() >= share:
+            continue
         now = with_arrays(views, sizes, stats)
         if rng.random() < MERGE_SHARE:
             if views.n_views[0] > 1:

@@ -56,7 +56,6 @@ def few_cells(sampler: CrossCatSampler) -> CrossCatSampler:
         hyperpriors=hyperpriors,
         first=first,
         grids=None,
-        n_starts=1,
     )
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from bayesgrove.agglomeration import predictive
+from bayesgrove.agglomeration.predictive import cluster_probabilities as join_probabilities
 from bayesgrove.agglomeration.statistics import NodeRows
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError
@@ -288,7 +289,7 @@ class TreeAnswers:
             self._predictives[view] = self._predictive(view)
         members = self.trees.columns_of(int(self.view_tree[view]))
         own = np.ascontiguousarray(values[:, members])
-        return predictive.cluster_probabilities(self._predictives[view], part_of_prior(self.prior, members), own)
+        return join_probabilities(self._predictives[view], part_of_prior(self.prior, members), own)
 
     def _predictive(self, view: int) -> predictive.Predictive:
         number = int(self.view_tree[view])
