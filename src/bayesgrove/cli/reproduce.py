@@ -17,7 +17,7 @@ from bayesgrove.reproduction.experiments import EXPERIMENTS
 from bayesgrove.reproduction.experiments import reproduce as run
 from bayesgrove.reproduction.outcome import Outcome, Row
 
-OUTCOME = "outcome.json"
+OUTCOME, CLAIMS = "outcome.json", "claims.csv"
 STYLES = {"holds": "green", "fails": "red", "undecided": "yellow"}
 
 
@@ -95,12 +95,14 @@ def cell_text(value: Any) -> str:
 
 
 def write(out: Path, outcome: Outcome, about: Row) -> None:
-    """One CSV for each table, and one JSON document with the verdicts."""
+    """One CSV for each table and one for the claims, and everything in one JSON document."""
     out.mkdir(exist_ok=True)
     for name, rows in outcome.tables.items():
         titles = titles_of(rows)
         file = out / f"{name.lower().replace(' ', '-')}.csv"
         write_csv(file, titles, [[row.get(title) for title in titles] for row in rows])
+    claims = [[claim.verdict, claim.paper, claim.ours] for claim in outcome.claims]
+    write_csv(out / CLAIMS, ("verdict", "paper", "here"), claims)
     document = {
         "title": outcome.title,
         "claims": [{"paper": c.paper, "ours": c.ours, "verdict": c.verdict} for c in outcome.claims],
