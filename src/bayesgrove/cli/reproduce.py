@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table as Grid
+from rich.text import Text
 
 from bayesgrove.core import provenance
 from bayesgrove.core.errors import InvalidFileError
@@ -67,7 +68,7 @@ def show(console: Console, outcome: Outcome) -> None:
     for title in ("verdict", "the paper", "here"):
         claims.add_column(title, overflow="fold")
     for claim in outcome.claims:
-        claims.add_row(f"[{STYLES[claim.verdict]}]{claim.verdict}[/]", claim.paper, claim.ours)
+        claims.add_row(Text(claim.verdict, STYLES[claim.verdict]), Text(claim.paper), Text(claim.ours))
     console.print(claims)
     for note in outcome.notes:
         console.print(f"note: {note}", soft_wrap=True, markup=False)
@@ -80,7 +81,7 @@ def grid_of(rows: Any) -> Grid:
     for title in titles:
         grid.add_column(title, justify="right")
     for row in rows:
-        grid.add_row(*(cell_text(row.get(title)) for title in titles))
+        grid.add_row(*(Text(cell_text(row.get(title))) for title in titles))
     return grid
 
 

@@ -10,6 +10,7 @@ SOURCES, STATES = "tests/exact/test_crosscat_sources.py::", "tests/unit/test_cro
 COLUMNS, ROWS, STATE = "models/cross/mcmc_columns.py", "models/cross/mcmc_rows.py", "models/cross/mcmc_state.py"
 SPLIT_MERGE, HYPER = "models/cross/mcmc_split_merge.py", "models/cross/mcmc_hyper.py"
 ANSWERS = "tests/exact/test_draw_answers.py::"
+VIEWS = "models/cross/mcmc_views.py"
 SEQUENTIAL = SOURCES + "test_columns[sequential-1-1.0]"
 TREES = "tests/exact/test_tree_answers.py::"
 NEW_VIEW = "beta * log_new - log_q - math.log(n_fresh)"
@@ -212,6 +213,34 @@ MUTANTS = (
         "np.logaddexp.reduceat(log_p + np.log(widths), first)",
         "np.logaddexp.reduceat(log_p, first)",
         ANSWERS + "test_a_new_column[categories]",
+    ),
+    Mutant(
+        "views merged without the probability of the rows' allocation",
+        VIEWS,
+        "log_q = one.log_q + two.log_q - whole.log_q",
+        "log_q = one.log_q + two.log_q",
+        SOURCES + "test_whole_views[1.0]",
+    ),
+    Mutant(
+        "views that can be divided counted before the merge",
+        VIEWS,
+        "n_wide = wide_views(widths, n_views) - (widths[a] > 1) - (widths[b] > 1) + 1",
+        "n_wide = max(1, wide_views(widths, n_views))",
+        SOURCES + "test_whole_views[1.0]",
+    ),
+    Mutant(
+        "pair of views drawn by agreement, weighed as if all were alike",
+        VIEWS,
+        "math.log(weights[new * (new - 1) // 2 + view] / total)",
+        "math.log(1.0 / weights.size)",
+        SOURCES + "test_whole_views[0.8]",
+    ),
+    Mutant(
+        "allocation of rows forgets the sizes of clusters",
+        "models/cross/mcmc_allocation.py",
+        "out[k] = beta * (out[k] + log_n[sizes[k]])",
+        "out[k] = beta * out[k]",
+        SOURCES + "test_whole_views[1.0]",
     ),
 )
 

@@ -1,0 +1,78 @@
+"""`bayesgrove reproduce`: lists, runs, keeps, refuses."""
+
+import csv
+import json
+
+import pytest
+
+from bayesgrove.cli.main import main
+from bayesgrove.reproduction import bhcc_views
+from bayesgrove.reproduction.outcome import Claim, Outcome
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.fixture
+def quick_views(monkeypatch):
+    """An experiment that is over at once."""
+    seen = {}
+
+    def run(*, quick, seed, data_home, tell):
+        seen.update(quick=quick, seed=seed, data_home=data_home)
+        tell("table 1 of 1")
+        rows = [{"seed": seed, "ari": 0.25, "sizes": "3/4"}, {"seed": seed + 1, "note": "none"}]
+        claims = [Claim("it is [so]", "it was so", True), Claim("and so on", "no", False)]
+        return Outcome("Views of a table", {"all views": rows}, claims, ["one <note>"])
+
+    monkeypatch.setattr(bhcc_views, "run", run)
+    return seen
+
+
+def test_without_a_name_experiments_are_listed(capsys):
+    assert main(["reproduce"]) == 0
+    shown = capsys.readouterr().out
+    assert "bhcc-views" in shown
+    assert "section 8.4" in shown
+
+
+def test_tables_and_verdicts_are_shown_and_kept(quick_views, tmp_path, capsys):
+    out = tmp_path / "found"
+    assert main(["reproduce", "bhcc-views", "--quick", "--seed", "7", "--out", str(out)]) == 0
+    captured = capsys.readouterr()
+    assert quick_views == {"quick": True, "seed": 7, "data_home": None}
+    for text in ("Views of a table", "all views", "0.25", "holds", "fails", "one <note>", "it is [so]"):
+        assert text in captured.out
+    assert "table 1 of 1" in captured.err
+    with open(out / "all-views.csv", newline="") as stream:
+        assert list(csv.reader(stream))[:2] == [["seed", "ari", "sizes", "note"], ["7", "0.25", "3/4", ""]]
+    with open(out / "claims.csv", newline="") as stream:
+        assert list(csv.reader(stream))[1] == ["holds", "it is [so]", "it was so"]
+    document = json.loads((out / "outcome.json").read_text())
+    assert [claim["verdict"] for claim in document["claims"]] == ["holds", "fails"]
+    assert document["provenance"]["seed"] == 7
+
+
+def test_a_folder_of_ours_is_replaced_only_by_force(quick_views, tmp_path, capsys):
+    out = tmp_path / "found"
+    words = ["reproduce", "bhcc-views", "--out", str(out)]
+    assert main(words) == 0
+    assert main(words) == 2
+    assert "is not empty; choose another folder, or --force" in capsys.readouterr().err
+    assert main([*words, "--force"]) == 0
+
+
+@pytest.mark.parametrize("place", ["a file", "a folder that is not there"])
+def test_bad_places_are_refused_before_any_work(quick_views, tmp_path, capsys, place):
+    (tmp_path / "file").write_text("x")
+    out = tmp_path / "file" if place == "a file" else tmp_path / "no" / "where"
+    assert main(["reproduce", "bhcc-views", "--out", str(out)]) == 2
+    told = capsys.readouterr().err
+    assert ("is a file; --out names a folder" if place == "a file" else "there is no folder") in told
+    assert quick_views == {}
+
+
+def test_an_unknown_name_is_one_line(capsys):
+    assert main(["reproduce", "nonsense"]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "NAME is one of bhcc-views" in told

@@ -1,0 +1,82 @@
+"""Parts of the papers' experiments: folds, verdicts, tables, what single-view methods are."""
+
+import numpy as np
+import pytest
+
+from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.core.rng import generator
+from bayesgrove.reproduction import bhcc_levels, bhcc_views
+from bayesgrove.reproduction.cross_methods import METHODS, cross_validate
+from bayesgrove.reproduction.cross_tables import FOLDS, CellTable, equal_views, folds, real_table, yes_no
+from bayesgrove.reproduction.experiments import EXPERIMENTS, reproduce
+from bayesgrove.reproduction.outcome import Claim, sign_test
+
+pytestmark = pytest.mark.unit
+
+
+def test_every_cell_is_hidden_once():
+    table = equal_views(2, 1, n_columns=12)
+    hidden = np.zeros(table.X.shape, int)
+    for fold in folds(table, 5):
+        hidden[fold.rows, fold.columns] += 1
+        assert np.isnan(fold.shown).sum() == fold.rows.size
+        assert np.array_equal(table.X[fold.rows, fold.columns], fold.values)
+    assert (hidden == 1).all()
+    assert sum(1 for _ in folds(table, 5)) == FOLDS
+
+
+def test_sign_test():
+    assert sign_test([1.0, 1.0, -1.0, -1.0]) == pytest.approx(11 / 16)
+    assert sign_test([-1.0]) == 1.0
+    assert sign_test([0.0, 0.0]) == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize(("holds", "verdict"), [(True, "holds"), (False, "fails"), (None, "undecided")])
+def test_verdicts(holds, verdict):
+    assert Claim("it is so", "it was so", holds).verdict == verdict
+
+
+def test_unknown_experiment():
+    with pytest.raises(InvalidSettingError, match=r"NAME is one of bhcc-views, .*, got 'bhcc'"):
+        reproduce("bhcc")
+
+
+def test_sets_that_are_absent_are_left_out(tmp_path):
+    assert real_table("Sonar", "Gaussian", 10, 0, tmp_path) is None
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Two views of six columns, each the halves of the rows with one cell in twenty turned."""
+    rng = generator(3)
+    halves = np.repeat(rng.integers(0, 2, (40, 2)), 6, axis=1).astype(float)
+    return CellTable("small", np.abs(halves - (rng.random(halves.shape) < 0.05)), yes_no(12), is_binary=True)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_predicts_hidden_cells(small, name):
+    score = cross_validate(METHODS[name], small, 0, 1)
+    assert score.accuracy > 0.8
+    assert score.log_score > np.log(0.6)
+    assert score.rmse == pytest.approx(np.sqrt(1.0 - score.accuracy))
+
+
+@pytest.mark.parametrize("name", ["BHC", "DPM MCMC"])
+def test_single_view_methods_have_one_view(small, name):
+    assert METHODS[name](small, 0).fit(small.X).n_views_ == 1
+
+
+def test_an_experiment_judges_what_it_saw():
+    rows = [{"data": "Binomial(50)", "ari": 1.0, "bound_above_truth": 0.0}]
+    rows += [{"data": "Bernoulli", "ari": 0.9, "bound_above_truth": -1.0}]
+    assert [claim.verdict for claim in bhcc_views.claims(rows)] == ["holds", "fails", "fails"]
+    rising = [{"data": "x", "accuracy": a} for a in (0.6, 0.7, 0.705)]
+    assert bhcc_levels.judge("x", rising).verdict == "holds"
+    falling = [{"data": "x", "accuracy": a} for a in (0.7, 0.65, 0.6)]
+    assert bhcc_levels.judge("x", falling).verdict == "fails"
+
+
+def test_every_experiment_has_a_module():
+    for name, experiment in EXPERIMENTS.items():
+        assert experiment.place == name.replace("-", "_")
+        assert experiment.about
