@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numba
+import numpy as np
 import pytest
 from numba.core.caching import NullCache
 
@@ -140,3 +141,23 @@ def test_the_hash_depends_on_names_and_contents_of_python_files_only(tmp_path):
     second = hash_sources(tmp_path)
     (tmp_path / "inner" / "a.py").rename(tmp_path / "inner" / "b.py")
     assert len({first, second, hash_sources(tmp_path)}) == 3
+
+
+@kernel
+def is_impossible(x):
+    """Whether a log probability is that of nothing."""
+    return x == -np.inf
+
+
+@kernel(fastmath={"nnan", "ninf"})
+def all_possible(values):
+    """A caller that excludes infinities, and is the first to ask for the helper."""
+    for value in values:
+        if is_impossible(value):
+            return False
+    return True
+
+
+def test_a_helper_does_not_take_over_the_arithmetic_of_its_first_caller():
+    all_possible(np.zeros(3))
+    assert is_impossible(-np.inf)

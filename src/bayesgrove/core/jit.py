@@ -37,10 +37,14 @@ def kernel(function: Function) -> Function: ...
 @overload
 def kernel(**options: Any) -> Callable[[Function], Function]: ...
 def kernel(function: Any = None, **options: Any) -> Any:
-    """Compile a function with the house's settings: no GIL, numpy's error model, stamped cache."""
+    """Compile a function with the house's settings: no GIL, numpy's error model, strict arithmetic, stamped cache.
+
+    What is not said here numba takes from the kernel that happens to call this one first, and keeps: without an explicit
+    `fastmath=False` a helper first compiled for a caller that excludes infinities would mistreat them for all others.
+    """
     if function is None:
         return lambda inner: kernel(inner, **options)
-    options = {"nogil": True, "error_model": "numpy", **options}
+    options = {"nogil": True, "error_model": "numpy", "fastmath": False, **options}
     try:
         dispatcher = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no place to write a cache: a zip file, a read-only home
