@@ -44,7 +44,7 @@ def log_slice_density(family, stats, n_clusters, first, last, p, which, value, c
     return beta * (total_log_marginal(family, stats, n_clusters, first, last, p) + log_prior) + log_jacobian
 
 
-@kernel
+@kernel(inline="always")
 def slice_coordinate(rng, family, stats, n_clusters, first, last, p, which, centre, spread, beta):
     """One slice-sampling step of a coordinate, in place."""
     start = coordinate_of(family, p, which)
@@ -66,11 +66,20 @@ def slice_coordinate(rng, family, stats, n_clusters, first, last, p, which, cent
             high = value
 
 
+@kernel(inline="always")
+def is_any(learned, j):
+    """Whether a column has a coordinate that is learned."""
+    for which in range(learned.shape[1]):
+        if learned[j, which]:
+            return True
+    return False
+
+
 @kernel
 def slice_columns(rng, target, hyperpriors, views, params, tables, beta, share):
     """All learned coordinates of a random share of the columns that have any."""
     for j in range(target.family.size):
-        if hyperpriors.learned[j].any() and (share >= 1.0 or rng.random() < share):
+        if is_any(hyperpriors.learned, j) and (share >= 1.0 or rng.random() < share):
             family, first, last = target.family[j], target.start[j], target.start[j + 1]
             n_clusters = views.n_clusters[views.of_column[j]]
             for which in range(n_coordinates(family)):

@@ -43,7 +43,7 @@ def draw_weighted(rng, weights, n, total):
     return n - 1
 
 
-@kernel
+@kernel(inline="always")
 def cell_weights(family, p, rows, sizes, n_open, x, alpha, weights):
     """Weights of the clusters and of a new one, relative to the largest predictive; gives their sum.
 
@@ -60,7 +60,7 @@ def cell_weights(family, p, rows, sizes, n_open, x, alpha, weights):
     return total
 
 
-@kernel
+@kernel(inline="always")
 def sequential_codes(rng, codes, code_weights, alpha, forced, labels, sizes):
     """`sequential` of a discrete column; `code_weights` are prior weights of the categories, 1, 2, ..., 0 their sum."""
     n, n_codes, all_weights = labels.size, code_weights.size - 1, code_weights[0]
@@ -102,7 +102,7 @@ def sequential_codes(rng, codes, code_weights, alpha, forced, labels, sizes):
     return n_open, log_q + math.log(product)
 
 
-@kernel
+@kernel(inline="always")
 def sequential_cells(rng, family, p, width, cells, alpha, forced, labels, sizes):
     """`sequential` of a column of any family."""
     n = labels.size
@@ -141,7 +141,7 @@ def gaussian_weights(fields, x, n_open, sizes, alpha, weights):
     return total
 
 
-@kernel
+@kernel(inline="always")
 def sequential_gaussian(rng, target, params, tables, j, alpha, forced, labels, sizes):
     """`sequential` of a Gaussian column: Student's t of each cluster is kept ready."""
     cells, observed, n, at = target.by_column[j], target.codes_by_column[j], labels.size, target.table_at[j]
@@ -177,7 +177,7 @@ def sequential_gaussian(rng, target, params, tables, j, alpha, forced, labels, s
     return n_open, log_q
 
 
-@kernel
+@kernel(inline="always")
 def sequential(rng, target, params, tables, alpha, j, forced, labels, sizes):
     """Draw the labels of the rows or, where they are forced, follow them; gives the number of clusters and log Q.
 
@@ -196,7 +196,7 @@ def sequential(rng, target, params, tables, alpha, j, forced, labels, sizes):
     return sequential_codes(rng, target.codes_by_column[j], code_weights, alpha, forced, labels, sizes)
 
 
-@kernel
+@kernel(inline="always")
 def count_labels(labels, sizes):
     """Sizes of clusters 0 .. K - 1; gives K."""
     n_open = 0
@@ -208,7 +208,7 @@ def count_labels(labels, sizes):
     return n_open
 
 
-@kernel
+@kernel(inline="always")
 def propose(rng, target, params, tables, alpha, kind, j, forced, labels, sizes):
     """Labels of a new view for column j, drawn or forced; gives the number of clusters and log Q."""
     if kind == SEQUENTIAL:
