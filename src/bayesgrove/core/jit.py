@@ -39,8 +39,9 @@ def kernel(**options: Any) -> Callable[[Function], Function]: ...
 def kernel(function: Any = None, **options: Any) -> Any:
     """Compile a function with the house's settings: no GIL, numpy's error model, strict arithmetic, stamped cache.
 
-    What is not said here numba takes from the kernel that happens to call this one first, and keeps: without an explicit
-    `fastmath=False` a helper first compiled for a caller that excludes infinities would mistreat them for all others.
+    What is not said here numba takes from the kernel that happens to call this one first, and keeps: without an
+    explicit `fastmath=False` a helper first compiled for a caller that excludes infinities would mistreat them for all
+    others. Nobody calls kernels from C.
     """
     if function is None:
         return lambda inner: kernel(inner, **options)

@@ -66,20 +66,20 @@ def slice_coordinate(rng, family, stats, n_clusters, first, last, p, which, cent
             high = value
 
 
-@kernel(inline="always")
-def is_any(learned, j):
-    """Whether a column has a coordinate that is learned."""
+@kernel
+def n_learned(learned, j):
+    """How many coordinates of a column are learned."""
+    n = 0
     for which in range(learned.shape[1]):
-        if learned[j, which]:
-            return True
-    return False
+        n += learned[j, which]
+    return n
 
 
 @kernel
 def slice_columns(rng, target, hyperpriors, views, params, tables, beta, share):
     """All learned coordinates of a random share of the columns that have any."""
     for j in range(target.family.size):
-        if is_any(hyperpriors.learned, j) and (share >= 1.0 or rng.random() < share):
+        if n_learned(hyperpriors.learned, j) > 0 and (share >= 1.0 or rng.random() < share):
             family, first, last = target.family[j], target.start[j], target.start[j + 1]
             n_clusters = views.n_clusters[views.of_column[j]]
             for which in range(n_coordinates(family)):

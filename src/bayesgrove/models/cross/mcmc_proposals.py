@@ -60,7 +60,7 @@ def cell_weights(family, p, rows, sizes, n_open, x, alpha, weights):
     return total
 
 
-@kernel(inline="always")
+@kernel
 def sequential_codes(rng, codes, code_weights, alpha, forced, labels, sizes):
     """`sequential` of a discrete column; `code_weights` are prior weights of the categories, 1, 2, ..., 0 their sum."""
     n, n_codes, all_weights = labels.size, code_weights.size - 1, code_weights[0]
@@ -102,7 +102,7 @@ def sequential_codes(rng, codes, code_weights, alpha, forced, labels, sizes):
     return n_open, log_q + math.log(product)
 
 
-@kernel(inline="always")
+@kernel
 def sequential_cells(rng, family, p, width, cells, alpha, forced, labels, sizes):
     """`sequential` of a column of any family."""
     n = labels.size
@@ -141,10 +141,10 @@ def gaussian_weights(fields, x, n_open, sizes, alpha, weights):
     return total
 
 
-@kernel(inline="always")
-def sequential_gaussian(rng, target, params, tables, j, alpha, forced, labels, sizes):
+@kernel
+def sequential_gaussian(rng, cells, observed, params, j, tables, at, alpha, forced, labels, sizes):
     """`sequential` of a Gaussian column: Student's t of each cluster is kept ready."""
-    cells, observed, n, at = target.by_column[j], target.codes_by_column[j], labels.size, target.table_at[j]
+    n = labels.size
     fields, moments = np.empty((N_GAUSSIAN_FIELDS, n + 1)), np.zeros((n + 1, 3))
     weights, places = np.empty(n + 1), np.full(n + 1, -1)
     n_open, log_q = 0, 0.0
@@ -185,7 +185,10 @@ def sequential(rng, target, params, tables, alpha, j, forced, labels, sizes):
     """
     family, n_codes = target.family[j], target.n_codes[j]
     if family == GAUSSIAN:
-        return sequential_gaussian(rng, target, params, tables, j, alpha, forced, labels, sizes)
+        return sequential_gaussian(
+            rng, target.by_column[j], target.codes_by_column[j], params, j, tables, target.table_at[j], alpha, forced,
+            labels, sizes,
+        )  # fmt: skip
     if n_codes == 0:
         width = target.start[j + 1] - target.start[j]
         return sequential_cells(rng, family, params[j], width, target.by_column[j], alpha, forced, labels, sizes)
@@ -208,7 +211,7 @@ def count_labels(labels, sizes):
     return n_open
 
 
-@kernel(inline="always")
+@kernel
 def propose(rng, target, params, tables, alpha, kind, j, forced, labels, sizes):
     """Labels of a new view for column j, drawn or forced; gives the number of clusters and log Q."""
     if kind == SEQUENTIAL:

@@ -118,7 +118,7 @@ def wide_views(widths, n_views):
 def side_of(rng, target, views, params, tables, alpha, beta, members, view, width, is_new, order, work):
     """Rows of the columns whose entry in `members` is `view`: allocated anew, or those of a view as it is.
 
-    One kernel for both, and kept whole: it is called six times, and copies of it would take the compiler long.
+    One kernel for both: two, much alike, would take the compiler long.
     """
     layout = layout_of(target, params, members, view, width)
     columns, sizes = layout.members, np.zeros(order.size + 1, np.int64)
@@ -228,9 +228,7 @@ def split_view(rng, target, views, params, tables, concentrations, beta, work, t
         return sizes, stats
     order = draw_order(rng, labels.shape[1])
     whole = side_of(rng, target, views, params, tables, alpha, beta, of_column, view, width, False, order, work)
-    one = side_of(
-        rng, target, views, params, tables, alpha, beta, members, view, width - n_gone, True, order, work
-    )
+    one = side_of(rng, target, views, params, tables, alpha, beta, members, view, width - n_gone, True, order, work)
     two = side_of(rng, target, views, params, tables, alpha, beta, members, new, n_gone, True, order, work)
     log_r = log_merge_ratio(target, concentrations[COLUMNS], beta, whole, one, two, width - n_gone, n_gone)
     after, after_clusters = np.empty((n_views + 1, order.size), np.int64), np.empty(n_views + 1, np.int64)

@@ -1,6 +1,6 @@
 """Compiling the kernels of CrossCat side by side, as `models.nrm.warm` does for mixtures.
 
-Cold, they take the compiler more than a minute of one processor, and numba compiles one at a time in a process. They are
+Cold, they take the compiler about a minute of one processor, and numba compiles one at a time in a process. They are
 the same for all tables, so that a fit asks for them before anything else, by the types of their arguments alone: column
 moves, split-merge and the search for the point estimate in a process of its own, the others here. Later runs find them
 on the disk and skip this.
@@ -17,11 +17,12 @@ from bayesgrove.inference.point_estimate import estimate_partition
 from bayesgrove.models.cross.mcmc_allocation import allocate_rows
 from bayesgrove.models.cross.mcmc_columns import Options, move_columns
 from bayesgrove.models.cross.mcmc_coordinates import Hyperpriors
-from bayesgrove.models.cross.mcmc_hyper import slice_columns
+from bayesgrove.models.cross.mcmc_dependence import all_dependences
+from bayesgrove.models.cross.mcmc_hyper import escobar_west, slice_columns
 from bayesgrove.models.cross.mcmc_lanes import Layout
 from bayesgrove.models.cross.mcmc_sampler import sweep_rows, sweep_split_merge
-from bayesgrove.models.cross.mcmc_state import Views, log_joint_of
-from bayesgrove.models.cross.mcmc_target import Target
+from bayesgrove.models.cross.mcmc_state import Views, fill_views, log_joint_of
+from bayesgrove.models.cross.mcmc_target import Target, fill_all_tables
 from bayesgrove.models.cross.mcmc_views import split_merge_views
 
 Call = tuple[Any, tuple[Any, ...]]
@@ -50,7 +51,10 @@ def calls_here() -> list[Call]:
     """Kernels of the first state, and of moves that use what these compile."""
     rng, target, views, params, tables = common_arguments()
     whole, number, flags = np.zeros(1, np.int64), np.zeros(1), np.zeros((1, 1), np.bool_)
-    layout, laws = Layout(whole, whole, number, number, 0, 0), Hyperpriors(params, flags[0], False, params, params, flags)
+    layout, laws = (
+        Layout(whole, whole, number, number, 0, 0),
+        Hyperpriors(params, flags[0], False, params, params, flags),
+    )
     return [
         (allocate_rows, (rng, target, params, tables, 1.0, 1.0, layout, whole, 0, whole, whole)),
         (sweep_rows, (rng, target, views, params, tables, 1.0, 1.0, 1.0)),
@@ -61,12 +65,16 @@ def calls_here() -> list[Call]:
 
 
 def calls_elsewhere() -> list[Call]:
-    """The largest kernel, and one that has little in common with others."""
+    """The largest kernel, one that has little in common with others, and some that are small."""
     rng, target, views, params, tables = common_arguments()
     whole, number = np.zeros(1, np.int64), np.zeros(1)
     return [
         (move_columns, (rng, target, views, params, tables, number, 1.0, Options(0, 1, 1.0), whole, whole)),
         (sweep_split_merge, (rng, target, views, params, tables, 1.0, 1.0, 1, whole)),
+        (fill_views, (target, params, views)),
+        (fill_all_tables, (target, params, tables)),
+        (all_dependences, (views.labels, number)),
+        (escobar_west, (rng, 1.0, 1.0, 1.0, 1, number)),
     ]
 
 
