@@ -161,3 +161,20 @@ def all_possible(values):
 def test_a_helper_does_not_take_over_the_arithmetic_of_its_first_caller():
     all_possible(np.zeros(3))
     assert is_impossible(-np.inf)
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_constants_and_first_values_make_no_copies():
+    @kernel
+    def double(x):
+        return 2 * x
+
+    @kernel
+    def count(n):
+        total = 0
+        for _ in range(n):
+            total = double(total) + double(3)
+        return total
+
+    assert count(2) == 18
+    assert len(double.signatures) == 1

@@ -41,15 +41,31 @@ def kernel(function: Any = None, **options: Any) -> Any:
 
     What is not said here numba takes from the kernel that happens to call this one first, and keeps: without an
     explicit `fastmath=False` a helper first compiled for a caller that excludes infinities mistreats them for all.
+    Nobody calls kernels from C, so that no wrapper is made for it.
     """
     if function is None:
         return lambda inner: kernel(inner, **options)
-    options = {"nogil": True, "error_model": "numpy", "fastmath": False, **options}
+    options = {"nogil": True, "error_model": "numpy", "fastmath": False, "no_cfunc_wrapper": True, **options}
     try:
         dispatcher = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no place to write a cache: a zip file, a read-only home
-        return numba.njit(**options)(function)
-    return stamped(dispatcher) or numba.njit(**options)(function)
+        return blind_to_constants(numba.njit(**options)(function))
+    return blind_to_constants(stamped(dispatcher) or numba.njit(**options)(function))
+
+
+def blind_to_constants(dispatcher: Any) -> Any:
+    """The dispatcher, compiled once for all values of a type: by itself numba makes a copy for each constant argument.
+
+    It also makes one for the constant a variable starts with, which it has forgotten by the end of its inference: of
+    CrossCat's kernels a fifth was compiled in vain.
+    """
+    choose = getattr(dispatcher, "get_call_template", None)
+    if choose is not None:
+        dispatcher.get_call_template = lambda args, kws: choose(
+            tuple(numba.types.unliteral(kind) for kind in args),  # type: ignore[attr-defined]
+            {name: numba.types.unliteral(kind) for name, kind in kws.items()},  # type: ignore[attr-defined]
+        )
+    return dispatcher
 
 
 def stamped(dispatcher: Any) -> Any:

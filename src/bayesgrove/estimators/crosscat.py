@@ -198,13 +198,13 @@ class CrossCat(ChainEstimator, CrossClusterer):
             For scikit-learn's sake.
         """
         self._check_settings()
+        compile_kernels(None if self.estimate == "map" else self.estimate)
         table, bound = self._bind_input(X)
         self._seed = self._resolve_seed()
         likelihood = likelihood_per_column(self.likelihood, table, self.unseen)
         learned = learned_coordinates(likelihood, bound.prior, table.names, self.hyper)
         self._bound, self._values = bound, bound.values
         sampler, schedule = self._make_sampler(bound, learned), self._make_schedule()
-        compile_kernels(sampler, schedule)
         self._run(sampler, schedule, self._describe())
         self._summarise()
         return self

@@ -15,7 +15,7 @@ from bayesgrove.models.cross.mcmc_rows import add_row, clear_cluster, wider
 from bayesgrove.models.cross.mcmc_state import with_room
 
 
-@kernel
+@kernel(inline="always")
 def weights_of(logs, n):
     """Turn the first n log weights into weights relative to the largest; gives their sum."""
     top, total = logs[0], 0.0

@@ -45,18 +45,23 @@ class Work(NamedTuple):
     rows: np.ndarray
 
 
-@kernel
+@kernel(inline="always")
 def make_work(target):
     """Scratch that is large enough for any labels."""
-    n_places, width = target.by_column.shape[1] + 1, 1
-    for j in range(target.family.size):
-        width = max(width, target.start[j + 1] - target.start[j])
-    return Work(
-        np.empty(n_places * (target.n_codes.max() + 1), np.int64), np.empty((3, n_places)), np.empty((n_places, width))
-    )
+    start, codes, n_places, width, n_codes = target.start, target.n_codes, target.by_column.shape[1] + 1, 1, 0
+    for j in range(codes.size):
+        width, n_codes = max(width, start[j + 1] - start[j]), max(n_codes, codes[j])
+    return Work(np.empty(n_places * (n_codes + 1), np.int64), np.empty((3, n_places)), np.empty((n_places, width)))
 
 
 @kernel
+def copy_numbers(source, target, n):
+    """Copy the first n numbers."""
+    for i in range(n):
+        target[i] = source[i]
+
+
+@kernel(inline="always")
 def discrete_score(family, n_codes, codes, labels, n_clusters, tables, at, counts):
     """lp of a discrete column."""
     stride = n_codes + 1
@@ -98,7 +103,7 @@ def bit_score(family, n_codes, bits, bit_at, masks, view, n_clusters, tables, at
     return total
 
 
-@kernel
+@kernel(inline="always")
 def gaussian_score(cells, labels, n_clusters, centre, params, j, tables, at, sums):
     """lp of a Gaussian column; squares are taken about the column's mean."""
     for k in range(n_clusters):
@@ -120,7 +125,7 @@ def gaussian_score(cells, labels, n_clusters, centre, params, j, tables, at, sum
     return total
 
 
-@kernel
+@kernel(inline="always")
 def other_score(family, cells, labels, n_clusters, width, p, rows):
     """lp of a column of any family."""
     for k in range(n_clusters):
@@ -148,7 +153,7 @@ def score_labels(target, params, tables, j, labels, n_clusters, work):
     return other_score(family, cells, labels, n_clusters, width, params[j], work.rows)
 
 
-@kernel
+@kernel(inline="always")
 def with_view(masks, labels, n_clusters, n_views, view):
     """The masks with those of one more view, larger ones where room was short."""
     if view >= masks.shape[0] or n_clusters[view] > masks.shape[1]:
@@ -176,7 +181,7 @@ def drop_view(of_column, count, widths, labels, n_clusters, sizes, masks, gone):
             of_column[j] = gone
 
 
-@kernel
+@kernel(inline="always")
 def weigh_new_view(rng, target, params, tables, concentrations, beta, options, j, is_own, labels, sizes, work):
     """Propose row labels of a new view, or take those there are; gives the number of clusters and the log weight."""
     alpha_rows, log_alpha = concentrations[ROWS], math.log(concentrations[COLUMNS])
@@ -221,7 +226,7 @@ def move_columns(rng, target, views, params, tables, concentrations, beta, optio
         for m in range(n_fresh if with_new else 0):
             is_own = is_alone and m == 0
             if is_own:
-                fresh[m] = labels[own]
+                copy_numbers(labels[own], fresh[m], n_rows)
             fresh_clusters[m], logs[n_options] = weigh_new_view(
                 rng, target, params, tables, concentrations, beta, options, j, is_own, fresh[m], fresh_sizes[m], work
             )
@@ -238,8 +243,8 @@ def move_columns(rng, target, views, params, tables, concentrations, beta, optio
             tallies[OPENED] += 1
             sizes, stats = with_room(sizes, stats, fresh_clusters[m] + 1)
             count[0], widths[goal], n_clusters[goal] = n_views + 1, 0, fresh_clusters[m]
-            labels[goal] = fresh[m]
-            sizes[goal, : fresh_clusters[m]] = fresh_sizes[m, : fresh_clusters[m]]
+            copy_numbers(fresh[m], labels[goal], n_rows)
+            copy_numbers(fresh_sizes[m], sizes[goal], fresh_clusters[m])
             masks = with_view(masks, labels, n_clusters, n_views + 1, goal)
             chosen = goal
         of_column[j] = chosen

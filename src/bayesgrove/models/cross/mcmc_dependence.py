@@ -41,7 +41,7 @@ def levels_of(cells: np.ndarray, n_codes: int) -> np.ndarray:
     return levels
 
 
-@kernel
+@kernel(inline="always")
 def log_dependence(first, second):
     """Log Bayes factor that two columns of levels depend on each other, about."""
     table = np.zeros((LEVELS, LEVELS))

@@ -44,7 +44,7 @@ def log_slice_density(family, stats, n_clusters, first, last, p, which, value, c
     return beta * (total_log_marginal(family, stats, n_clusters, first, last, p) + log_prior) + log_jacobian
 
 
-@kernel
+@kernel(inline="always")
 def slice_coordinate(rng, family, stats, n_clusters, first, last, p, which, centre, spread, beta):
     """One slice-sampling step of a coordinate, in place."""
     start = coordinate_of(family, p, which)
@@ -67,10 +67,19 @@ def slice_coordinate(rng, family, stats, n_clusters, first, last, p, which, cent
 
 
 @kernel
+def n_learned(learned, j):
+    """How many coordinates of a column are learned."""
+    n = 0
+    for which in range(learned.shape[1]):
+        n += learned[j, which]
+    return n
+
+
+@kernel
 def slice_columns(rng, target, hyperpriors, views, params, tables, beta, share):
     """All learned coordinates of a random share of the columns that have any."""
     for j in range(target.family.size):
-        if hyperpriors.learned[j].any() and (share >= 1.0 or rng.random() < share):
+        if n_learned(hyperpriors.learned, j) > 0 and (share >= 1.0 or rng.random() < share):
             family, first, last = target.family[j], target.start[j], target.start[j + 1]
             n_clusters = views.n_clusters[views.of_column[j]]
             for which in range(n_coordinates(family)):

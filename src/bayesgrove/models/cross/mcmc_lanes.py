@@ -53,7 +53,7 @@ class Layout(NamedTuple):
     n_regular: int
 
 
-@kernel
+@kernel(inline="always")
 def kind_of(family, n_codes):
     """0 for discrete columns, 1 for Gaussian ones, 2 for others."""
     if n_codes > 0:
@@ -61,7 +61,7 @@ def kind_of(family, n_codes):
     return 1 if family == GAUSSIAN else 2
 
 
-@kernel
+@kernel(inline="always")
 def code_weight(family, params, j, code):
     """Prior weight of a category, 0, 1, ..., of a discrete column."""
     return params[j, 1 - code] if family == BERNOULLI else params[j, 0]
@@ -112,7 +112,7 @@ def fill_gaussian_lane(fields, at, lane, n, mean, spread, params, j, tables, tab
     fields[at + POWER, lane] = params[j, 2] + 0.5 * n + 0.5
 
 
-@kernel
+@kernel(inline="always")
 def fill_discrete_lane(start, layout, stats, k, fields, lane):
     """Log probabilities of the categories in cluster k, at a place."""
     members, at, weights, totals, n_discrete, _ = layout
@@ -232,7 +232,7 @@ def gaussian_without(cells, codes, i, members, at, first, last, start, table_at,
     return total
 
 
-@kernel
+@kernel(inline="always")
 def others_without(target, params, members, first, stats, own, scratch, i):
     """The same of the cells in all columns from `first` on."""
     total, cells, start = 0.0, target.by_row, target.start

@@ -43,7 +43,7 @@ def draw_weighted(rng, weights, n, total):
     return n - 1
 
 
-@kernel
+@kernel(inline="always")
 def cell_weights(family, p, rows, sizes, n_open, x, alpha, weights):
     """Weights of the clusters and of a new one, relative to the largest predictive; gives their sum.
 
@@ -142,9 +142,9 @@ def gaussian_weights(fields, x, n_open, sizes, alpha, weights):
 
 
 @kernel
-def sequential_gaussian(rng, target, params, tables, j, alpha, forced, labels, sizes):
+def sequential_gaussian(rng, cells, observed, params, j, tables, at, alpha, forced, labels, sizes):
     """`sequential` of a Gaussian column: Student's t of each cluster is kept ready."""
-    cells, observed, n, at = target.by_column[j], target.codes_by_column[j], labels.size, target.table_at[j]
+    n = labels.size
     fields, moments = np.empty((N_GAUSSIAN_FIELDS, n + 1)), np.zeros((n + 1, 3))
     weights, places = np.empty(n + 1), np.full(n + 1, -1)
     n_open, log_q = 0, 0.0
@@ -177,7 +177,7 @@ def sequential_gaussian(rng, target, params, tables, j, alpha, forced, labels, s
     return n_open, log_q
 
 
-@kernel
+@kernel(inline="always")
 def sequential(rng, target, params, tables, alpha, j, forced, labels, sizes):
     """Draw the labels of the rows or, where they are forced, follow them; gives the number of clusters and log Q.
 
@@ -185,7 +185,10 @@ def sequential(rng, target, params, tables, alpha, j, forced, labels, sizes):
     """
     family, n_codes = target.family[j], target.n_codes[j]
     if family == GAUSSIAN:
-        return sequential_gaussian(rng, target, params, tables, j, alpha, forced, labels, sizes)
+        return sequential_gaussian(
+            rng, target.by_column[j], target.codes_by_column[j], params, j, tables, target.table_at[j], alpha, forced,
+            labels, sizes,
+        )  # fmt: skip
     if n_codes == 0:
         width = target.start[j + 1] - target.start[j]
         return sequential_cells(rng, family, params[j], width, target.by_column[j], alpha, forced, labels, sizes)
@@ -196,7 +199,7 @@ def sequential(rng, target, params, tables, alpha, j, forced, labels, sizes):
     return sequential_codes(rng, target.codes_by_column[j], code_weights, alpha, forced, labels, sizes)
 
 
-@kernel
+@kernel(inline="always")
 def count_labels(labels, sizes):
     """Sizes of clusters 0 .. K - 1; gives K."""
     n_open = 0

@@ -35,7 +35,7 @@ def add_row(target, params, layout, row, i):
         column_add(target.family[j], row, start[j], cells[i, j], params[j, 0])
 
 
-@kernel
+@kernel(inline="always")
 def remove_row(target, params, layout, row, i):
     """Take row i's cells of a view out of a cluster."""
     members, start, codes, cells = layout.members, target.start, target.codes_by_row, target.by_row
@@ -64,7 +64,7 @@ def copy_cluster(start, members, source, target):
             target[s] = source[s]
 
 
-@kernel
+@kernel(inline="always")
 def drop_cluster(start, members, labels, sizes, stats, gone, last):
     """Forget an empty cluster; the last one takes its number."""
     if gone == last:
@@ -80,11 +80,13 @@ def drop_cluster(start, members, labels, sizes, stats, gone, last):
 def wider(fields, n_lanes):
     """The fields with at least so many places."""
     more = np.zeros((fields.shape[0], (2 * n_lanes + LANES - 1) // LANES * LANES))
-    more[:, : fields.shape[1]] = fields
+    for f in range(fields.shape[0]):
+        for lane in range(fields.shape[1]):
+            more[f, lane] = fields[f, lane]
     return more
 
 
-@kernel
+@kernel(inline="always")
 def lanes_of(target, params, tables, layout, stats, n_places):
     """Fields of the first clusters, with room for some more."""
     fields = wider(np.zeros((layout.weights.size, 0)), n_places)
@@ -93,7 +95,7 @@ def lanes_of(target, params, tables, layout, stats, n_places):
     return fields
 
 
-@kernel
+@kernel(inline="always")
 def with_empty_lane(fields, n_open):
     """The fields once the empty cluster, at place n_open, is about to be filled: the next place has its own."""
     if n_open + 2 > fields.shape[1]:
@@ -102,7 +104,7 @@ def with_empty_lane(fields, n_open):
     return fields
 
 
-@kernel
+@kernel(inline="always")
 def drop_lane(start, members, labels, sizes, stats, fields, gone, last):
     """Forget an empty cluster, its lane too; the always empty one moves down to the last place."""
     drop_cluster(start, members, labels, sizes, stats, gone, last)
@@ -111,7 +113,7 @@ def drop_lane(start, members, labels, sizes, stats, fields, gone, last):
     clear_cluster(start, members, stats[last])
 
 
-@kernel
+@kernel(inline="always")
 def gibbs_rows(rng, target, views, params, tables, alpha, beta, view, rows):
     """Gibbs steps of these rows in one view; gives `sizes` and `stats`, larger ones where room was short.
 

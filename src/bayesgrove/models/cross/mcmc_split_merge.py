@@ -60,7 +60,7 @@ def gaussian_gain(sides, side, first, x, params, j, tables, at):
     return rate_marginal(n, mean, spread, params, j, tables, at) - before
 
 
-@kernel
+@kernel(inline="always")
 def log_odds_of_sides(target, params, tables, layout, sides, i):
     """log m(x_i | first side) - log m(x_i | second side)."""
     members, at, weights, totals, n_discrete, n_regular = layout
@@ -134,7 +134,7 @@ def allocate(rng, target, params, tables, layout, beta, labels, forced, n_rows, 
     return log_q
 
 
-@kernel
+@kernel(inline="always")
 def unite(target, members, one, two, out):
     """Statistics of the union of two clusters."""
     for m in range(members.size):
@@ -158,7 +158,7 @@ def seat_anchors(target, params, layout, scratch, i, j):
     add_row(target, params, layout, scratch.sides[1], j)
 
 
-@kernel
+@kernel(inline="always")
 def try_split(rng, target, params, tables, law, layout, labels, sizes, stats, i, j, n_open, scratch):
     """Split the cluster of both anchors; gives the number of clusters."""
     members, log_uniform, own = layout.members, -rng.standard_exponential(), labels[i]
@@ -180,7 +180,7 @@ def try_split(rng, target, params, tables, law, layout, labels, sizes, stats, i,
     return n_open + 1
 
 
-@kernel
+@kernel(inline="always")
 def try_merge(rng, target, params, tables, law, layout, labels, sizes, stats, i, j, n_open, scratch):
     """Merge the clusters of the anchors; gives the number of clusters."""
     members, log_uniform, one, two = layout.members, -rng.standard_exponential(), labels[i], labels[j]
@@ -206,7 +206,7 @@ def try_merge(rng, target, params, tables, law, layout, labels, sizes, stats, i,
     return n_open - 1
 
 
-@kernel
+@kernel(inline="always")
 def split_merge(rng, target, views, params, tables, alpha, beta, view, times, tallies):
     """Moves in one view; gives `sizes` and `stats`, larger ones where room was short."""
     sizes, stats, labels, n = views.sizes, views.stats, views.labels[view], views.labels.shape[1]

@@ -96,12 +96,13 @@ def fill_views(target, params, views):
     """Counts, sizes and statistics from the labels of columns and rows."""
     of_column, count, widths, labels, n_clusters, sizes, stats = views
     for v in range(count[0]):
-        widths[v] = 0
-        n_clusters[v] = labels[v].max() + 1
-        for k in range(n_clusters[v]):
-            sizes[v, k] = 0
+        widths[v], n_clusters[v] = 0, 0
         for i in range(labels.shape[1]):
-            sizes[v, labels[v, i]] += 1
+            k = labels[v, i]
+            while n_clusters[v] <= k:
+                sizes[v, n_clusters[v]] = 0
+                n_clusters[v] += 1
+            sizes[v, k] += 1
     for j in range(of_column.size):
         v = of_column[j]
         widths[v] += 1
@@ -116,12 +117,16 @@ def with_room(sizes, stats, wanted):
         return sizes, stats
     capacity = max(wanted, 2 * capacity)
     more_sizes, more_stats = np.zeros((sizes.shape[0], capacity), np.int64), np.zeros((capacity, stats.shape[1]))
-    more_sizes[:, : sizes.shape[1]] = sizes
-    more_stats[: stats.shape[0]] = stats
+    for v in range(sizes.shape[0]):
+        for k in range(sizes.shape[1]):
+            more_sizes[v, k] = sizes[v, k]
+    for k in range(stats.shape[0]):
+        for s in range(stats.shape[1]):
+            more_stats[k, s] = stats[k, s]
     return more_sizes, more_stats
 
 
-@kernel
+@kernel(inline="always")
 def with_arrays(views, sizes, stats):
     """The views with these arrays, which may have been replaced by larger ones."""
     return Views(views.of_column, views.n_views, views.widths, views.labels, views.n_clusters, sizes, stats)

@@ -27,7 +27,7 @@ import numpy as np
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.models.cross.mcmc_allocation import allocate_rows
-from bayesgrove.models.cross.mcmc_columns import drop_view, make_work, score_labels
+from bayesgrove.models.cross.mcmc_columns import copy_numbers, drop_view, make_work, score_labels
 from bayesgrove.models.cross.mcmc_lanes import layout_of
 from bayesgrove.models.cross.mcmc_proposals import draw_weighted
 from bayesgrove.models.cross.mcmc_state import (
@@ -73,7 +73,7 @@ def n_pairs(count):
     return 0.5 * count * (count - 1.0)
 
 
-@kernel
+@kernel(inline="always")
 def agreement(first, n_first, second, n_second):
     """Adjusted Rand index of two labellings; 0 where chance leaves no room."""
     table, rows, columns = np.zeros((n_first, n_second)), np.zeros(n_first), np.zeros(n_second)
@@ -115,32 +115,25 @@ def wide_views(widths, n_views):
 
 
 @kernel
-def allocated(rng, target, params, tables, alpha, beta, members, view, width, order, work):
-    """Rows of the columns whose entry in `members` is `view`, allocated."""
+def side_of(rng, target, views, params, tables, alpha, beta, members, view, width, is_new, order, work):
+    """Rows of the columns whose entry in `members` is `view`: allocated anew, or those of a view as it is.
+
+    One kernel for both: two, much alike, would take the compiler long.
+    """
     layout = layout_of(target, params, members, view, width)
-    labels, sizes = np.empty(order.size, np.int64), np.zeros(order.size + 1, np.int64)
-    n_clusters, log_q = allocate_rows(rng, target, params, tables, alpha, beta, layout, order, 0, labels, sizes)
+    columns, sizes = layout.members, np.zeros(order.size + 1, np.int64)
+    labels, n_given = (np.empty(order.size, np.int64), 0) if is_new else (views.labels[view], order.size)
+    n_clusters, log_q = allocate_rows(rng, target, params, tables, alpha, beta, layout, order, n_given, labels, sizes)
     log_p = log_crp_sizes(target.log_gamma_n, sizes, n_clusters, order.size, alpha)
     for m in range(width):
-        log_p += score_labels(target, params, tables, layout.members[m], labels, n_clusters, work)
+        if is_new:
+            log_p += score_labels(target, params, tables, columns[m], labels, n_clusters, work)
+        else:
+            log_p += column_score(target, params, tables, views, columns[m])
     return Side(labels, sizes, n_clusters, log_q, log_p)
 
 
-@kernel
-def present(rng, target, views, params, tables, alpha, beta, view, order):
-    """The same of a view as it is."""
-    layout = layout_of(target, params, views.of_column, view, views.widths[view])
-    labels, sizes = views.labels[view], np.zeros(order.size + 1, np.int64)
-    n_clusters, log_q = allocate_rows(
-        rng, target, params, tables, alpha, beta, layout, order, order.size, labels, sizes
-    )
-    log_p = log_crp_sizes(target.log_gamma_n, sizes, n_clusters, order.size, alpha)
-    for m in range(layout.members.size):
-        log_p += column_score(target, params, tables, views, layout.members[m])
-    return Side(labels, sizes, n_clusters, log_q, log_p)
-
-
-@kernel
+@kernel(inline="always")
 def log_merge_ratio(target, alpha_columns, beta, whole, one, two, n_one, n_two):
     """log r but for how the pair and the view are drawn."""
     log_gamma, n = target.log_gamma_n, n_one + n_two
@@ -154,10 +147,9 @@ def log_merge_ratio(target, alpha_columns, beta, whole, one, two, n_one, n_two):
 def take_side(target, params, views, sizes, stats, members, mark, goal, side):
     """Give the columns marked so to view `goal`, with the side's rows."""
     sizes, stats = with_room(sizes, stats, side.n_clusters + 2)
-    views.labels[goal] = side.labels
+    copy_numbers(side.labels, views.labels[goal], side.labels.size)
     views.n_clusters[goal], views.widths[goal] = side.n_clusters, 0
-    for k in range(side.n_clusters):
-        sizes[goal, k] = side.sizes[k]
+    copy_numbers(side.sizes, sizes[goal], side.n_clusters)
     for j in range(members.size):
         if members[j] == mark:
             views.of_column[j] = goal
@@ -176,7 +168,7 @@ def draw_order(rng, n):
     return order
 
 
-@kernel
+@kernel(inline="always")
 def merge_views(rng, target, views, params, tables, concentrations, beta, work, tallies):
     """Propose to merge two views; gives `sizes` and `stats`, larger ones where room was short."""
     of_column, count, widths, labels, n_clusters, sizes, stats = views
@@ -191,9 +183,9 @@ def merge_views(rng, target, views, params, tables, concentrations, beta, work, 
     members = np.empty(of_column.size, np.int64)
     for j in range(members.size):
         members[j] = a if of_column[j] == b else of_column[j]
-    whole = allocated(rng, target, params, tables, alpha, beta, members, a, n, order, work)
-    one = present(rng, target, views, params, tables, alpha, beta, a, order)
-    two = present(rng, target, views, params, tables, alpha, beta, b, order)
+    whole = side_of(rng, target, views, params, tables, alpha, beta, members, a, n, True, order, work)
+    one = side_of(rng, target, views, params, tables, alpha, beta, of_column, a, widths[a], False, order, work)
+    two = side_of(rng, target, views, params, tables, alpha, beta, of_column, b, widths[b], False, order, work)
     log_r = log_merge_ratio(target, concentrations[COLUMNS], beta, whole, one, two, widths[a], widths[b])
     n_wide = wide_views(widths, n_views) - (widths[a] > 1) - (widths[b] > 1) + 1
     log_r -= math.log(n_wide) + math.log(weights[place] / total)
@@ -206,7 +198,7 @@ def merge_views(rng, target, views, params, tables, concentrations, beta, work, 
     return sizes, stats
 
 
-@kernel
+@kernel(inline="always")
 def divide_columns(rng, of_column, view, mark, members):
     """Mark the columns of a view that go, each but the first by a fair coin; gives how many."""
     n_gone, is_first = 0, True
@@ -220,7 +212,7 @@ def divide_columns(rng, of_column, view, mark, members):
     return n_gone
 
 
-@kernel
+@kernel(inline="always")
 def split_view(rng, target, views, params, tables, concentrations, beta, work, tallies):
     """Propose to divide a view; gives `sizes` and `stats`, larger ones where room was short."""
     of_column, count, widths, labels, n_clusters, sizes, stats = views
@@ -235,14 +227,17 @@ def split_view(rng, target, views, params, tables, concentrations, beta, work, t
     if n_gone == 0:
         return sizes, stats
     order = draw_order(rng, labels.shape[1])
-    whole = present(rng, target, views, params, tables, alpha, beta, view, order)
-    one = allocated(rng, target, params, tables, alpha, beta, members, view, width - n_gone, order, work)
-    two = allocated(rng, target, params, tables, alpha, beta, members, new, n_gone, order, work)
+    whole = side_of(rng, target, views, params, tables, alpha, beta, of_column, view, width, False, order, work)
+    one = side_of(rng, target, views, params, tables, alpha, beta, members, view, width - n_gone, True, order, work)
+    two = side_of(rng, target, views, params, tables, alpha, beta, members, new, n_gone, True, order, work)
     log_r = log_merge_ratio(target, concentrations[COLUMNS], beta, whole, one, two, width - n_gone, n_gone)
-    after, after_clusters = labels[: n_views + 1].copy(), n_clusters[: n_views + 1].copy()
-    after[view], after[new], after_clusters[view], after_clusters[new] = (
-        one.labels, two.labels, one.n_clusters, two.n_clusters
-    )  # fmt: skip
+    after, after_clusters = np.empty((n_views + 1, order.size), np.int64), np.empty(n_views + 1, np.int64)
+    for v in range(n_views):
+        after_clusters[v] = n_clusters[v]
+        copy_numbers(labels[v], after[v], order.size)
+    copy_numbers(one.labels, after[view], order.size)
+    copy_numbers(two.labels, after[new], order.size)
+    after_clusters[view], after_clusters[new] = one.n_clusters, two.n_clusters
     weights = np.empty((n_views + 1) * n_views // 2)
     total = pair_weights(after, after_clusters, n_views + 1, weights)
     log_r -= math.log(n_wide) + math.log(weights[new * (new - 1) // 2 + view] / total)

@@ -1,74 +1,89 @@
 """Compiling the kernels of CrossCat side by side, as `models.nrm.warm` does for mixtures.
 
-Cold, they take the compiler some 90 s of one processor, and numba compiles one at a time in a process. Before the
-chains begin, Gibbs moves of rows and the search for the point estimate are asked for in a process of its own, all other
-moves here, each once with eight rows; later runs find them on the disk and skip this.
+Cold, they take the compiler about a minute of one processor, and numba compiles one at a time in a process. They are
+the same for all tables, so that a fit asks for them before anything else, by the types of their arguments alone: column
+moves, split-merge and the search for the point estimate in a process of its own, the others here. Later runs find them
+on the disk and skip this.
 """
 
-import dataclasses
+from typing import Any
 
 import numpy as np
 
 from bayesgrove.core.elsewhere import working_elsewhere
-from bayesgrove.core.jit import is_compiled
+from bayesgrove.core.jit import compile_for, is_compiled
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.point_estimate import estimate_partition
-from bayesgrove.inference.schedule import Schedule, Step
-from bayesgrove.likelihoods.columns import ColumnsPrior
+from bayesgrove.models.cross.mcmc_allocation import allocate_rows
+from bayesgrove.models.cross.mcmc_columns import Options, move_columns
 from bayesgrove.models.cross.mcmc_coordinates import Hyperpriors
-from bayesgrove.models.cross.mcmc_sampler import CrossCatSampler, sweep_rows
-from bayesgrove.models.cross.mcmc_starts import Given
-from bayesgrove.models.cross.mcmc_state import ROWS
-from bayesgrove.models.cross.mcmc_target import make_target
+from bayesgrove.models.cross.mcmc_dependence import all_dependences
+from bayesgrove.models.cross.mcmc_hyper import escobar_west, slice_columns
+from bayesgrove.models.cross.mcmc_lanes import Layout
+from bayesgrove.models.cross.mcmc_sampler import sweep_rows, sweep_split_merge
+from bayesgrove.models.cross.mcmc_state import Views, fill_views, log_joint_of
+from bayesgrove.models.cross.mcmc_target import Target, fill_all_tables
+from bayesgrove.models.cross.mcmc_views import split_merge_views
 
-FEW_ROWS, FEW_COLUMNS = 8, 4
+Call = tuple[Any, tuple[Any, ...]]
+"""A kernel, and arguments of the types it is called with; their content means nothing."""
+FEW_ROWS = 8
 
 
-def compile_kernels(sampler: CrossCatSampler, schedule: Schedule) -> None:
-    """Have the moves of the chains compiled, unless they are."""
-    if sampler.n_rows < FEW_ROWS or rows_are_compiled(sampler):
+def compile_kernels(loss: str | None) -> None:
+    """Have the moves of the chains compiled, unless they are; `loss` names that of the point estimate, if any."""
+    if all(is_compiled(dispatcher, *arguments) for dispatcher, arguments in (*calls_here(), *calls_elsewhere())):
         return
-    small = few_cells(sampler)
-    with working_elsewhere(make_row_moves, small):
-        rng = generator(0)
-        state = small.start(rng)
-        for step in schedule.draw:
-            if step.move != "rows":
-                small.move(rng, state, step)
-        small.refresh(state)
-        small.scalars(state)
+    with working_elsewhere(compile_elsewhere, loss):
+        for dispatcher, arguments in calls_here():
+            compile_for(dispatcher, *arguments)
 
 
-def few_cells(sampler: CrossCatSampler) -> CrossCatSampler:
-    """The same model with the first rows and columns only, all in one view."""
-    target = sampler.target
-    kept = slice(min(FEW_COLUMNS, sampler.n_columns))
-    values = np.ascontiguousarray(target.by_row[:FEW_ROWS, kept])
-    widths = np.diff(target.start)[kept]
-    prior = ColumnsPrior(target.family[kept], sampler.params[kept], np.concatenate([[0], np.cumsum(widths)]))
-    law = sampler.hyperpriors
-    hyperpriors = Hyperpriors(law.gamma, law.free, law.tied, law.centre[kept], law.spread[kept], law.learned[kept])
-    first = Given(np.zeros(widths.size, np.int64), [np.zeros(FEW_ROWS, np.int64)])
-    return dataclasses.replace(
-        sampler,
-        target=make_target(prior, values),
-        params=prior.params.copy(),
-        hyperpriors=hyperpriors,
-        first=first,
-        grids=None,
+def compile_elsewhere(loss: str | None) -> None:
+    """The share of the other process."""
+    for dispatcher, arguments in calls_elsewhere():
+        compile_for(dispatcher, *arguments)
+    if loss is not None:
+        estimate_partition(0, np.zeros((2, FEW_ROWS), np.int32), loss)
+
+
+def calls_here() -> list[Call]:
+    """Kernels of the first state, and of moves that use what these compile."""
+    rng, target, views, params, tables = common_arguments()
+    whole, number, flags = np.zeros(1, np.int64), np.zeros(1), np.zeros((1, 1), np.bool_)
+    layout, laws = (
+        Layout(whole, whole, number, number, 0, 0),
+        Hyperpriors(params, flags[0], False, params, params, flags),
     )
+    return [
+        (allocate_rows, (rng, target, params, tables, 1.0, 1.0, layout, whole, 0, whole, whole)),
+        (sweep_rows, (rng, target, views, params, tables, 1.0, 1.0, 1.0)),
+        (split_merge_views, (rng, target, views, params, tables, number, 1.0, 1, 1.0, whole)),
+        (log_joint_of, (target, laws, views, params, tables, number)),
+        (slice_columns, (rng, target, laws, views, params, tables, 1.0, 1.0)),
+    ]
 
 
-def make_row_moves(sampler: CrossCatSampler) -> None:
-    """Gibbs moves of the rows from the start, and a point estimate."""
-    rng = generator(0)
-    sampler.move(rng, sampler.start(rng), Step("rows"))
-    estimate_partition(0, np.zeros((2, FEW_ROWS), np.int32), "vi")
+def calls_elsewhere() -> list[Call]:
+    """The largest kernel, one that has little in common with others, and some that are small."""
+    rng, target, views, params, tables = common_arguments()
+    whole, number = np.zeros(1, np.int64), np.zeros(1)
+    return [
+        (move_columns, (rng, target, views, params, tables, number, 1.0, Options(0, 1, 1.0), whole, whole)),
+        (sweep_split_merge, (rng, target, views, params, tables, 1.0, 1.0, 1, whole)),
+        (fill_views, (target, params, views)),
+        (fill_all_tables, (target, params, tables)),
+        (all_dependences, (views.labels, number)),
+        (escobar_west, (rng, 1.0, 1.0, 1.0, 1, number)),
+    ]
 
 
-def rows_are_compiled(sampler: CrossCatSampler) -> bool:
-    """Whether Gibbs moves of rows, the largest kernel, are ready."""
-    small = few_cells(sampler)
-    chain = small.start(generator(0)).chains[0]
-    arguments = (small.target, chain.views, chain.params, chain.tables, float(chain.concentrations[ROWS]), 1.0, 1.0)
-    return is_compiled(sweep_rows, generator(0), *arguments)
+def common_arguments() -> tuple[np.random.Generator, Target, Views, np.ndarray, np.ndarray]:
+    """Generator, target, views, numbers and tables."""
+    whole, number, matrix = np.zeros(1, np.int64), np.zeros(1), np.zeros((1, 1))
+    codes, wholes, bits = np.zeros((1, 1), np.int32), np.zeros((1, 1), np.int64), np.zeros((1, 1), np.uint64)
+    target = Target(
+        whole, whole, whole, whole, matrix, matrix, codes, codes, bits, whole, number, number, number
+    )  # fmt: skip
+    views = Views(whole, whole, whole, wholes, whole, wholes, matrix)
+    return generator(0), target, views, matrix, matrix
