@@ -62,10 +62,14 @@ def blind_to_constants(dispatcher: Any) -> Any:
     choose = getattr(dispatcher, "get_call_template", None)
     if choose is not None:
         dispatcher.get_call_template = lambda args, kws: choose(
-            tuple(numba.types.unliteral(kind) for kind in args),  # type: ignore[attr-defined]
-            {name: numba.types.unliteral(kind) for name, kind in kws.items()},  # type: ignore[attr-defined]
+            tuple(without_value(kind) for kind in args), {name: without_value(kind) for name, kind in kws.items()}
         )
     return dispatcher
+
+
+def without_value(kind: Any) -> Any:
+    """Numba's type of a constant without its value."""
+    return numba.types.unliteral(kind)  # type: ignore[no-untyped-call]
 
 
 def stamped(dispatcher: Any) -> Any:
