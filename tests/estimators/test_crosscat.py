@@ -144,7 +144,7 @@ def test_one_view_is_where_a_chain_may_begin_and_stay():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"init": "bhc"}, "init must be one of random, bhcc, prior, one_view or a label for each column, got 'bhc'"),
+        ({"init": "bhc"}, "init must be one of dependence, random, bhcc, .* or a label for each column, got 'bhc'"),
         ({"init": [0, 1]}, "init must have a whole number for each of the 6 columns"),
         ({"new_view": "other"}, "new_view must be one of"),
         ({"n_temperatures": 0}, "n_temperatures must be a whole number of at least 1"),

@@ -292,10 +292,13 @@ def test_small_tables_with_nothing_in_them():
 
 def test_schedules():
     names = [step.move for step in default_steps(n_chains=2, split_merge=0)]
-    assert names == ["columns", "rows", "numbers", "concentrations", "swap"]
+    assert names == ["columns", "views", "rows", "numbers", "concentrations", "swap"]
+    assert "views" not in [step.move for step in default_steps(view_share=0.0)]
     schedule = default_schedule(10, new_view="prior")
     assert Schedule.from_json(schedule.to_json()) == schedule
-    assert schedule.tune[3].options["share"] > schedule.draw[3].options["share"]
+    shares = [{step.move: step.options.get("share") for step in steps} for steps in (schedule.tune, schedule.draw)]
+    for move in ("views", "numbers"):
+        assert shares[0][move] > shares[1][move]
 
 
 # Refusals
@@ -304,7 +307,7 @@ def test_schedules():
 @pytest.mark.parametrize(
     ("step", "message"),
     [
-        (Step("gibbs"), "a move is one of columns, rows, .* got 'gibbs'"),
+        (Step("gibbs"), "a move is one of columns, views, rows, .* got 'gibbs'"),
         (Step("columns", 1, {"new_view": "magic"}), "new_view is one of sequential, prior, got 'magic'"),
         (Step("concentrations", 1, {"method": "magic"}), "method is one of escobar-west, slice, got 'magic'"),
         (Step("grid"), 'the move "grid" needs grids, got none'),
