@@ -38,7 +38,8 @@ def test_public_names():
     assert plot.__all__ == sorted(plot.__all__)
     assert {"dendrogram", "icicle", "similarity", "trace", "ranks", "cluster_counts"} <= set(plot.__all__)
     assert {"profile", "data_heatmap", "embedding", "tree_with_members"} <= set(plot.__all__)
-    assert len(plot.__all__) == 10
+    assert {"views", "view_map"} <= set(plot.__all__)
+    assert len(plot.__all__) == 12
 
 
 def test_matplotlib_is_imported_only_when_drawing():
