@@ -140,7 +140,11 @@ class Watch:
 
     def __init__(self, run):
         words = [sys.executable, "-u", "-m", "bayesgrove.cli", "watch", str(run), "--no-browser"]
-        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:  # what a shell starts in the background ignores Ctrl+C, and so would its children
+            self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        finally:
+            signal.signal(signal.SIGINT, usual)
         line = self.process.stdout.readline()
         self.url = urlsplit(re.search(r"http://\S+", line)[0])
 

@@ -4,6 +4,7 @@
 of planted errors runs this file; `test_crosscat_golden.py` compares the compiled moves.
 """
 
+import itertools
 import math
 from functools import cache
 
@@ -185,6 +186,9 @@ def test_whole_views(beta):
     states = some_states("three", 23)
     assert {max(views) for views, _ in states} == {0, 1, 2}
     check_move("three", states, library, lambda s, c: crosscat_views.split_merge_views(model, s, c, beta))
+    wide = small_model("wide")  # two pairs of columns: two views can be divided before a merge, one after it
+    pairs = [((0, 0, 1, 1), rows) for rows in itertools.product(crosscat.partitions(2), repeat=2)]
+    check_move("wide", pairs, library, lambda s, c: crosscat_views.split_merge_views(wide, s, c, beta))
 
 
 @pytest.mark.parametrize("kind", PROPOSALS)

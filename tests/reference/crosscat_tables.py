@@ -11,10 +11,11 @@ from bayesgrove.models.cross.mcmc_target import make_target
 from reference.crosscat import model_of
 from reference.golden import golden_likelihood
 
-FAMILIES = (("bern", 0.7, 1.2), ("nig", 0.1, 0.5, 2.0, 0.8), ("cat", 3, 0.6))
+FAMILIES = (("bern", 0.7, 1.2), ("nig", 0.1, 0.5, 2.0, 0.8), ("cat", 3, 0.6), ("bern", 0.4, 0.9))
 CELLS = {
     "four": ((1, 0.4, 2), (1, None, 2), (0, -2.1, 0), (0, 1.3, 1)),
     "three": ((1, 0.4, 2), (0, -2.1, None), (1, 0.9, 2)),
+    "wide": ((1, 0.4, 2, 0), (0, -2.1, None, 1)),
     "narrow": ((1, 0.4), (0, -2.1), (1, 0.9)),
 }
 ALPHAS = (0.7, 1.6)
