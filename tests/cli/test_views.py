@@ -4,13 +4,16 @@ import csv
 import io
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from bayesgrove import BHCC, CrossCat, RandomizedBHCC, Tree, load
 from bayesgrove.cli import models
 from bayesgrove.cli.main import main
+from bayesgrove.cli.show import view_grid
 from bayesgrove.core.rng import generator
 
 pytestmark = pytest.mark.unit
@@ -214,3 +217,13 @@ def test_what_has_no_views_says_so(tmp_path, capsys):
     ):
         assert main([words[0], str(tmp_path / "run"), *words[1:]]) == 2
         assert message in capsys.readouterr().err
+
+
+def test_a_narrow_terminal_keeps_the_numbers_of_views():
+    view = SimpleNamespace(name="view 0", columns=np.arange(16), labels=np.repeat([0, 1], 20), n_clusters=2)
+    result = SimpleNamespace(views=[view], feature_names=[f"a long name {j}" for j in range(16)])
+    console = Console(width=80, file=io.StringIO())
+    console.print(view_grid(result))
+    shown = console.file.getvalue()
+    assert shown.splitlines()[1].split()[:5] == ["0", "16", "2", "20,", "20"]
+    assert "a long name 15" in " ".join(shown.split())

@@ -45,9 +45,9 @@ def view_grid(result: Any) -> Grid:
     """A grid of views: columns, clusters of rows and their sizes, names of columns as many as fit."""
     grid = Grid(box=None, pad_edge=False, header_style="bold")
     for title in ("view", "columns", "clusters"):
-        grid.add_column(title, justify="right")
+        grid.add_column(title, justify="right", no_wrap=True)
     grid.add_column("rows in clusters", max_width=24, no_wrap=True)
-    grid.add_column("names of columns", overflow="ellipsis", no_wrap=True)
+    grid.add_column("names of columns")  # the only one that gives way where the terminal is narrow
     for view in result.views[:MAX_VIEWS]:
         sizes = ", ".join(str(size) for size in sorted(np.bincount(view.labels), reverse=True)[:MAX_SIZES])
         names = ", ".join(result.feature_names[j] for j in view.columns[:MAX_NAMES])

@@ -8,12 +8,11 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
-from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import resolve_seed
 from bayesgrove.estimators.cross_clusterer import CrossClusterer, Estimate, FittedView
 from bayesgrove.estimators.cross_files import cross_tree_parts, restore_cross_tree
 from bayesgrove.estimators.cross_queries import FORMS
-from bayesgrove.estimators.cut import Cut
+from bayesgrove.estimators.cut import CutParameter
 from bayesgrove.estimators.settings import check_choice, check_whole
 from bayesgrove.likelihoods import Bound
 from bayesgrove.models.cross.evidence import EVIDENCES
@@ -30,10 +29,9 @@ ROW_METHODS = ("auto", "exact", "randomized")
 ONE_LEAF = Tree.from_merges(np.empty((0, 2), np.int64), log_merge_odds=np.empty(0), columns={"log_q": np.zeros(1)})
 
 
-class CrossTreeClusterer(CrossClusterer):
+class CrossTreeClusterer(CutParameter, CrossClusterer):
     """Base of estimators that end in a tree of columns, each node of which has a tree of rows."""
 
-    cut = Cut()
     evidence: str
     row_method: str
     row_sample: int
@@ -45,16 +43,6 @@ class CrossTreeClusterer(CrossClusterer):
     _fit: CrossFit
     _logs: tuple[float, float]
     """Log concentrations of rows and columns, to the last bit."""
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters of this estimator, as given.
-
-        Parameters
-        ----------
-        deep : bool
-            For scikit-learn's sake.
-        """
-        return {**super().get_params(deep), "cut": self.__dict__["cut"]}
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find views of the columns and a hierarchy of rows in each.
@@ -86,15 +74,6 @@ class CrossTreeClusterer(CrossClusterer):
     def _build(self, bound: Bound, n_threads: int) -> Fitted:
         """The search."""
         raise NotImplementedError
-
-    def _cut_rule(self) -> tuple[str | None, float | None]:
-        """The parameter `cut` as the rule and probability of `find_front`."""
-        setting = self.__dict__["cut"]
-        if isinstance(setting, str):
-            return setting, None
-        if isinstance(setting, int | float) and not isinstance(setting, bool):
-            return None, float(setting)
-        raise InvalidSettingError(f"cut must be 'half', 'map' or a probability, got {setting!r}.")
 
     def _grows_exactly(self, n_rows: int) -> bool:
         """Whether the greedy row trees of all rows are grown; otherwise by samples."""

@@ -3,7 +3,10 @@
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
+
+from bayesgrove.core.errors import InvalidSettingError
 
 
 class CutOfModel:
@@ -45,3 +48,28 @@ class Cut:
 
     def __set__(self, model: Any, value: Any) -> None:
         model.__dict__["cut"] = value
+
+
+class CutParameter(BaseEstimator):
+    """What estimators with a parameter `cut` share: the descriptor, the value as given, and what it stands for."""
+
+    cut = Cut()
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters of this estimator, as given.
+
+        Parameters
+        ----------
+        deep : bool
+            For scikit-learn's sake.
+        """
+        return {**super().get_params(deep), "cut": self.__dict__["cut"]}
+
+    def _cut_rule(self) -> tuple[str | None, float | None]:
+        """The parameter as the rule and probability of `trees.cuts.find_front`."""
+        setting = self.__dict__["cut"]
+        if isinstance(setting, str):
+            return setting, None
+        if isinstance(setting, int | float) and not isinstance(setting, bool):
+            return None, float(setting)
+        raise InvalidSettingError(f"cut must be 'half', 'map' or a probability, got {setting!r}.")

@@ -17,10 +17,9 @@ from bayesgrove.agglomeration.predictive import (
 )
 from bayesgrove.agglomeration.statistics import NodeRows
 from bayesgrove.core import provenance
-from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import resolve_seed
 from bayesgrove.estimators.clusterer import Clusterer, typical_row
-from bayesgrove.estimators.cut import Cut
+from bayesgrove.estimators.cut import CutParameter
 from bayesgrove.estimators.inputs import read_input
 from bayesgrove.estimators.settings import check_n_jobs
 from bayesgrove.estimators.tree_files import restore_tree_model, tree_file_parts
@@ -41,24 +40,13 @@ def log_progress(done: int, total: int) -> None:
     logging.getLogger("bayesgrove").info("%d of %d steps done", done, total)
 
 
-class TreeClusterer(Clusterer):
+class TreeClusterer(CutParameter, Clusterer):
     """Base of estimators that end in a binary tree over the rows with merge probabilities."""
 
-    cut = Cut()
     concentration: Any
     hyper: str
 
     log_evidence_: float
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters of this estimator, as given.
-
-        Parameters
-        ----------
-        deep : bool
-            For scikit-learn's sake.
-        """
-        return {**super().get_params(deep), "cut": self.__dict__["cut"]}
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Build the tree and cut it.
@@ -122,12 +110,7 @@ class TreeClusterer(Clusterer):
 
     def _front(self, tree: Tree) -> np.ndarray:
         """Nodes of the tree that are the clusters, by the parameter `cut`."""
-        setting = self.__dict__["cut"]
-        if isinstance(setting, str):
-            return find_front(tree, setting, None, None, None)
-        if isinstance(setting, int | float) and not isinstance(setting, bool):
-            return find_front(tree, None, float(setting), None, None)
-        raise InvalidSettingError(f"cut must be 'half', 'map' or a probability, got {setting!r}.")
+        return find_front(tree, *self._cut_rule())
 
     @property
     def linkage_matrix_(self) -> np.ndarray:
