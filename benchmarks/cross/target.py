@@ -23,6 +23,7 @@ SCORE_SECONDS = {"binary": 1.0, "mixed": 5.0, "zoo": 0.5}
 """CPU seconds of each state before the first of the draws that are scored, the same on both sides."""
 WORST_SCORE, RANGE = 0.003, 3.0
 """Nats per cell that we may be behind; states count within so many times sqrt(cells) of the best."""
+MEANS, LISTED = ("log_score", "accuracy", "ms_per_sweep"), ("seconds", "near_best")
 PEER = "pylace, its best schedule"
 
 
@@ -31,15 +32,23 @@ def measure(seeds: list[int], *, quick: bool) -> list[dict[str, Any]]:
     kinds = ("zoo",) if quick else tuple(TABLES)
     rows = []
     for kind in kinds:
-        tables = [TABLES[kind](seed) for seed in seeds]
-        if tables[0] is None:
+        tables = {seed: TABLES[kind](seed) for seed in seeds}
+        if not tables[seeds[0]]:
             rows.append({"part": "cells", "data": kind, "note": "no data found"})
             continue
-        warm_up(tables[0])
-        ours = [our_states(kind, table, seed) for table, seed in zip(tables, seeds, strict=True)]
-        theirs = [lace_states(kind, table, seed) for table, seed in zip(tables, seeds, strict=True)]
-        rows += table_rows(kind, tables, ours, theirs)
+        warm_up(tables[seeds[0]][0])
+        ours = [seed_mean([our_states(kind, table, seed) for table in tables[seed]]) for seed in seeds]
+        theirs = [[lace_states(kind, table, seed) for table in tables[seed]] for seed in seeds]
+        by_schedule = [[seed_mean(list(entries)) for entries in zip(*found, strict=True)] for found in theirs]
+        rows += table_rows(kind, tables[seeds[0]][0], ours, by_schedule)
     return rows
+
+
+def seed_mean(entries: list[dict[str, Any]]) -> dict[str, Any]:
+    """One entry for the tables of a seed: means of scores, and all times and flags."""
+    means = {name: statistics.mean(entry[name] for entry in entries) for name in MEANS}
+    listed = {name: [one for entry in entries for one in entry[name]] for name in LISTED if name in entries[0]}
+    return {"schedule": entries[0]["schedule"], **means, **listed}
 
 
 def warm_up(table: Hidden) -> None:
@@ -117,10 +126,10 @@ def best_schedule(theirs: list[list[dict[str, Any]]], cap: float, *, has_views: 
 
 
 def table_rows(
-    kind: str, tables: list[Hidden], ours: list[dict[str, Any]], theirs: list[list[dict[str, Any]]]
+    kind: str, table: Hidden, ours: list[dict[str, Any]], theirs: list[list[dict[str, Any]]]
 ) -> list[dict[str, Any]]:
     """Our row and the peer's."""
-    has_views, cap, about = tables[0].views is not None, CAPS.get(kind, 0.0), {"part": "cells", "data": tables[0].name}
+    has_views, cap, about = table.views is not None, CAPS.get(kind, 0.0), {"part": "cells", "data": table.name}
     near = [flag for entry in ours for flag in entry["near_best"]]
     first = {**about, "who": "CrossCat", **summary(ours, cap, has_views=has_views)}
     first["near_best"] = f"{sum(near)}/{len(near)}"
