@@ -70,10 +70,15 @@ def test_an_experiment_judges_what_it_saw():
     rows = [{"data": "Binomial(50)", "ari": 1.0, "bound_above_truth": 0.0}]
     rows += [{"data": "Bernoulli", "ari": 0.9, "bound_above_truth": -1.0}]
     assert [claim.verdict for claim in bhcc_views.claims(rows)] == ["holds", "fails", "fails"]
-    rising = [{"data": "x", "accuracy": a} for a in (0.6, 0.7, 0.705)]
-    assert bhcc_levels.judge("x", rising).verdict == "holds"
-    falling = [{"data": "x", "accuracy": a} for a in (0.7, 0.65, 0.6)]
-    assert bhcc_levels.judge("x", falling).verdict == "fails"
+    rising, falling = (level_rows(*accuracy) for accuracy in ((0.6, 0.7, 0.704), (0.7, 0.65, 0.6)))
+    assert bhcc_levels.judge_real(rising).verdict == "holds"
+    assert bhcc_levels.judge_real(falling).verdict == "fails"
+    assert bhcc_levels.judge_synthetic([rising] * 5).verdict == "holds"
+    assert bhcc_levels.judge_synthetic([rising] * 4 + [falling]).verdict == "fails"
+
+
+def level_rows(*accuracy):
+    return [{"data": "x", "levels": 2 + k, "accuracy": value} for k, value in enumerate(accuracy)]
 
 
 def test_every_experiment_has_a_module():
