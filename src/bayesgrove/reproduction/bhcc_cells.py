@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from bayesgrove.reproduction.cross_methods import BHC, CROSS, DPM, METHODS, SINGLE, TREES, cross_validate
+from bayesgrove.reproduction.cross_methods import BHC, CHAINS, CROSS, DPM, METHODS, SINGLE, TREES, cross_validate
 from bayesgrove.reproduction.cross_tables import FOLDS, REAL_SETS, CellTable, equal_views, real_table
 from bayesgrove.reproduction.outcome import Claim, Outcome, Tell, sign_test
 
 SYNTHETIC = {2: "II", 3: "III", 4: "IV"}
+REAL_PAIRS = ((CHAINS, DPM), (TREES, BHC))
 FORMS = ("median split", "Gaussian")
 REAL_COLUMNS = 60
 SMALL, ALIKE = 0.05, 0.02
@@ -25,6 +26,10 @@ def run(*, quick: bool, seed: int, data_home: Any, tell: Tell) -> Outcome:
     tables = {"synthetic sets": flat(synthetic), "real sets": flat(real)}
     notes = [f"{name}: no data found; see `bayesgrove doctor`." for name in missing]
     notes.append("Prior numbers and concentrations are fixed at 1/2 and 1; the paper does not give its own.")
+    notes.append(
+        "Where the mean and the median of a log density disagree, some outlying cells decide: in a tree a row leaves "
+        "its cluster only together with all rows merged with it before, so a view of few columns can be too sure."
+    )
     return Outcome("Prediction of hidden cells", tables, [*synthetic_claims(synthetic), *real_claims(real)], notes)
 
 
@@ -91,15 +96,16 @@ def synthetic_claims(results: list[dict[str, dict[str, Any]]]) -> list[Claim]:
 
 
 def real_claims(results: list[dict[str, dict[str, Any]]]) -> list[Claim]:
-    """The same direction on real data."""
+    """The same direction on real data, chains against chains and trees against trees."""
+    paper = "8.2: cross-clustering is ahead on Arcene and Isolet, slightly on Musk and Sonar"
     if not results:
-        return [Claim("8.2: cross-clustering is ahead on Arcene, Isolet, Musk and Sonar", "no data found", None)]
-    gains = {r[TREES]["data"]: log_score(r, TREES) - max(log_score(r, BHC), log_score(r, DPM)) for r in results}
+        return [Claim(paper, "no data found", None)]
+    return [real_claim(f"{paper} ({many} against {one})", results, many, one) for many, one in REAL_PAIRS]
+
+
+def real_claim(paper: str, results: list[dict[str, dict[str, Any]]], many: str, one: str) -> Claim:
+    """Holds where many views are ahead on all sets."""
+    gains = {r[many]["data"]: log_score(r, many) - log_score(r, one) for r in results}
     ahead = sum(gain > 0.0 for gain in gains.values())
-    return [
-        Claim(
-            "8.2: cross-clustering is ahead on Arcene and Isolet, slightly on Musk and Sonar",
-            f"BHCC ahead on {ahead} of {len(gains)}: " + ", ".join(f"{n} {gain:+.3f}" for n, gain in gains.items()),
-            ahead == len(gains),
-        )
-    ]
+    details = ", ".join(f"{name} {gain:+.3f}" for name, gain in gains.items())
+    return Claim(paper, f"ahead on {ahead} of {len(gains)}, nats per cell: {details}", ahead == len(gains))

@@ -59,6 +59,8 @@ class Score(NamedTuple):
 
     log_score: float
     """Mean log probability (or density)."""
+    median: float
+    """The median of the same, which a few outlying cells do not move."""
     accuracy: float
     """Share of cells that equal the most probable value; NaN for real numbers."""
     rmse: float
@@ -76,7 +78,8 @@ def predict_fold(make: Maker, table: CellTable, fold: Fold, seed: int) -> Score:
     guess = np.asarray(model.impute(), float)[fold.rows, fold.columns]
     accuracy = float(np.mean(guess == fold.values)) if table.is_binary else float("nan")
     rmse = float(np.sqrt(np.mean((guess - fold.values) ** 2)))
-    return Score(float(np.mean(log_density)), accuracy, rmse, seconds, float(getattr(model, "log_evidence_", np.nan)))
+    mean, median = float(np.mean(log_density)), float(np.median(log_density))
+    return Score(mean, median, accuracy, rmse, seconds, float(getattr(model, "log_evidence_", np.nan)))
 
 
 def cross_validate(make: Maker, table: CellTable, seed: int, n_folds: int) -> Score:
