@@ -15,15 +15,15 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 
 
-class CodeToLink(JITCodeLibrary):  # type: ignore[misc]
+class CodeToLink(JITCodeLibrary):
     """Code that is only ever linked into that of callers, which optimise it and make machine code of it."""
 
     def _optimize_final_module(self) -> None:
         """Left to the caller."""
 
     def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
+        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
+        self._verify_declare_only_symbols()  # type: ignore[no-untyped-call]
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
@@ -39,14 +39,15 @@ class CodeToLink(JITCodeLibrary):  # type: ignore[misc]
         """Kernels never use Python's objects."""
 
 
-class CalleeCompiler(CompilerBase):  # type: ignore[misc]
+class CalleeCompiler(CompilerBase):
     """Numba's compiler with a place for code to link."""
 
     def define_pipelines(self) -> list[Any]:
         """The usual passes. The wrapper is declined here, so late that callees count as compiled like their callers."""
         self.state.flags.no_cpython_wrapper = True
-        self.state.library = CodeToLink(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
-        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
+        codegen, name = self.state.targetctx.codegen(), self.state.func_id.func_qualname
+        self.state.library = CodeToLink(codegen, name)  # type: ignore[no-untyped-call]
+        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]  # type: ignore[no-untyped-call]
 
 
 @contextlib.contextmanager
