@@ -15,6 +15,15 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 
 
+PARTS = (
+    "_optimize_final_module",
+    "_finalize_final_module",
+    "_finalize_dynamic_globals",
+    "_verify_declare_only_symbols",
+)
+"""What the code library of numba must have for this; a version without them compiles whole programs as ever."""
+
+
 class CodeToLink(JITCodeLibrary):
     """Code that is only ever linked into that of callers, which optimise it and make machine code of it."""
 
@@ -64,6 +73,8 @@ def without_garbage_collection() -> Iterator[None]:
 
 def with_callee(dispatcher: Any) -> Any:
     """The dispatcher, which gives other kernels code to link instead of a whole program, unless that is there."""
+    if not all(hasattr(JITCodeLibrary, part) for part in PARTS):
+        return dispatcher
     callee = numba.jit(pipeline_class=CalleeCompiler, **dispatcher.targetoptions)(dispatcher.py_func)
     whole_template, whole_overload = dispatcher.get_call_template, dispatcher.get_overload
     dispatcher.compile = without_garbage_collection()(dispatcher.compile)
