@@ -1,5 +1,7 @@
 """The cache of compiled kernels notices an edit of any file, and kernels work where there is no cache."""
 
+import contextlib
+import gc
 import json
 import os
 import subprocess
@@ -10,6 +12,7 @@ import numba
 import numpy as np
 import pytest
 from numba.core.caching import NullCache
+from numba.core.event import Listener, install_listener
 
 import bayesgrove
 from bayesgrove.core.jit import hash_sources, kernel
@@ -163,6 +166,29 @@ def test_a_helper_does_not_take_over_the_arithmetic_of_its_first_caller():
     assert is_impossible(-np.inf)
 
 
+@pytest.fixture
+def empty_cache(tmp_path, monkeypatch):
+    """Kernels of the test are found in no cache."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+
+
+@contextlib.contextmanager
+def compilations():
+    """Names of the functions that are compiled in the block, and whether garbage was looked for meanwhile."""
+
+    class Witness(Listener):
+        def on_start(self, event):
+            seen.append((event.data["dispatcher"].py_func.__name__, gc.isenabled()))
+
+        def on_end(self, event):
+            pass
+
+    seen = []
+    with install_listener("numba:compile", Witness()):
+        yield seen
+
+
+@pytest.mark.usefixtures("empty_cache")
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_constants_and_first_values_make_no_copies():
     @kernel
@@ -176,5 +202,47 @@ def test_constants_and_first_values_make_no_copies():
             total = double(total) + double(3)
         return total
 
-    assert count(2) == 18
-    assert len(double.signatures) == 1
+    with compilations() as seen:
+        assert count(2) == 18
+    assert [name for name, _ in seen] == ["count", "double"]
+
+
+@pytest.mark.usefixtures("empty_cache")
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_what_only_kernels_call_is_no_program_of_its_own_and_a_program_that_is_there_serves_them():
+    @kernel
+    def half(x, by=2.0):
+        return x / by
+
+    @kernel
+    def quarter(x):
+        return half(half(x), by=2.0)
+
+    @kernel
+    def eighth(x):
+        return half(quarter(x))
+
+    assert quarter(4.0) == 1.0
+    assert half.signatures == []
+    with compilations() as seen:
+        assert eighth(8.0) == 1.0
+    assert [name for name, _ in seen] == ["eighth"]
+    assert half(3.0) == 1.5
+
+
+@pytest.mark.usefixtures("empty_cache")
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+@pytest.mark.parametrize("enabled", [True, False])
+def test_no_garbage_is_looked_for_while_compiling(enabled):
+    @kernel
+    def same(x):
+        return x
+
+    (gc.enable if enabled else gc.disable)()
+    try:
+        with compilations() as seen:
+            same(1.0)
+        assert seen == [("same", False)]
+        assert gc.isenabled() == enabled
+    finally:
+        gc.enable()

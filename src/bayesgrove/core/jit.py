@@ -13,6 +13,8 @@ from typing import Any, TypeVar, overload
 
 import numba
 
+from bayesgrove.core.callees import with_callee
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 PACKAGE_FOLDER = Path(__file__).resolve().parent.parent
 
@@ -49,8 +51,12 @@ def kernel(function: Any = None, **options: Any) -> Any:
     try:
         dispatcher = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no place to write a cache: a zip file, a read-only home
-        return blind_to_constants(numba.njit(**options)(function))
-    return blind_to_constants(stamped(dispatcher) or numba.njit(**options)(function))
+        dispatcher = numba.njit(**options)(function)
+    else:
+        dispatcher = stamped(dispatcher) or numba.njit(**options)(function)
+    if numba.config.DISABLE_JIT or "inline" in options:  # type: ignore[attr-defined]
+        return blind_to_constants(dispatcher)
+    return blind_to_constants(with_callee(dispatcher))
 
 
 def blind_to_constants(dispatcher: Any) -> Any:

@@ -12,7 +12,7 @@ from bayesgrove.core.rng import resolve_seed
 from bayesgrove.estimators.cross_clusterer import CrossClusterer, Estimate, FittedView
 from bayesgrove.estimators.cross_files import cross_tree_parts, restore_cross_tree
 from bayesgrove.estimators.cross_queries import FORMS
-from bayesgrove.estimators.cut import CutParameter
+from bayesgrove.estimators.cut import CutParameter, one_leaf
 from bayesgrove.estimators.settings import check_choice, check_whole
 from bayesgrove.likelihoods import Bound
 from bayesgrove.models.cross.evidence import EVIDENCES
@@ -22,11 +22,9 @@ from bayesgrove.models.cross.learning import Numbers
 from bayesgrove.models.cross.refit import MOST_EXACT_ROWS
 from bayesgrove.models.cross.search import CrossFit, SearchSettings
 from bayesgrove.models.cross.tree_answers import TreeAnswers, make_tree_answers
-from bayesgrove.trees import Tree
 from bayesgrove.trees.cuts import find_front, labels_of_front
 
 ROW_METHODS = ("auto", "exact", "randomized")
-ONE_LEAF = Tree.from_merges(np.empty((0, 2), np.int64), log_merge_odds=np.empty(0), columns={"log_q": np.zeros(1)})
 
 
 class CrossTreeClusterer(CutParameter, CrossClusterer):
@@ -69,7 +67,7 @@ class CrossTreeClusterer(CutParameter, CrossClusterer):
         check_choice("evidence", self.evidence, EVIDENCES)
         check_choice("row_method", self.row_method, ROW_METHODS)
         check_whole("row_sample", self.row_sample, 2)
-        find_front(ONE_LEAF, *self._cut_rule())
+        find_front(one_leaf(), *self._cut_rule())
 
     def _build(self, bound: Bound, n_threads: int) -> Fitted:
         """The search."""

@@ -7,6 +7,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.trees import Tree
+
+
+def one_leaf() -> Tree:
+    """The smallest tree there is: cutting it tells whether a rule for cuts makes sense."""
+    no_merges, zero = np.empty((0, 2), np.int64), np.zeros(1)
+    return Tree.from_merges(no_merges, log_merge_odds=np.empty(0), columns={"log_q": zero, "log_d": zero})
 
 
 class CutOfModel:

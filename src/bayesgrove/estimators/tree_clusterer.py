@@ -19,7 +19,7 @@ from bayesgrove.agglomeration.statistics import NodeRows
 from bayesgrove.core import provenance
 from bayesgrove.core.rng import resolve_seed
 from bayesgrove.estimators.clusterer import Clusterer, typical_row
-from bayesgrove.estimators.cut import CutParameter
+from bayesgrove.estimators.cut import CutParameter, one_leaf
 from bayesgrove.estimators.inputs import read_input
 from bayesgrove.estimators.settings import check_n_jobs
 from bayesgrove.estimators.tree_files import restore_tree_model, tree_file_parts
@@ -29,10 +29,6 @@ from bayesgrove.models.bhc.fit import Fitted
 from bayesgrove.models.bhc.summaries import NodeSummary, summarise_nodes, summary_nodes
 from bayesgrove.trees import Tree
 from bayesgrove.trees.cuts import find_front, labels_of_front
-
-ONE_LEAF = Tree.from_merges(
-    np.empty((0, 2), np.int64), log_merge_odds=np.empty(0), columns={"log_q": np.zeros(1), "log_d": np.zeros(1)}
-)
 
 
 def log_progress(done: int, total: int) -> None:
@@ -72,7 +68,7 @@ class TreeClusterer(CutParameter, Clusterer):
     def _check_settings(self) -> None:
         """Refuse parameters out of range before any work is done."""
         check_n_jobs(self.n_jobs)
-        self._front(ONE_LEAF)  # cuts it as it will cut the real one
+        self._front(one_leaf())  # cuts it as it will cut the real one
 
     def _progress_callback(self) -> Progress | None:
         """The hook a caller has set, else log lines when verbose."""

@@ -199,10 +199,13 @@ def destroy(
 ) -> np.ndarray:
     """Empty a random cluster and close it; its items in random order."""
     cluster = int(rng.random() * n_clusters)
-    items = np.flatnonzero(labels == cluster)
-    for i in items:
-        shift_item(cells[i], cluster, -1, counts, sizes)
-        labels[i] = NULL
+    items, n_items = np.empty(sizes[cluster], np.int64), 0
+    for i in range(labels.size):
+        if labels[i] == cluster:
+            items[n_items] = i
+            n_items += 1
+            shift_item(cells[i], cluster, -1, counts, sizes)
+            labels[i] = NULL
     close_cluster(labels, cluster, n_clusters - 1, counts, sizes)
     return shuffled(rng, items)
 
@@ -218,8 +221,10 @@ def search_from(
     n_attempts: int,
 ) -> np.ndarray:
     """Labels of a local minimum: settle from a start (all NULL: one by one), then destroy and rebuild clusters."""
-    n_draws = cells.shape[1]
-    capacity = min(max_clusters, max(8, start.max() + 2))
+    n_draws, most = cells.shape[1], 8
+    for i in range(start.size):
+        most = max(most, start[i] + 2)
+    capacity = min(max_clusters, most)
     counts = np.zeros((n_cells, capacity), np.uint32)
     sizes = np.zeros(capacity, np.int64)
     labels = start.copy()

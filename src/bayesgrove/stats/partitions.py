@@ -227,7 +227,10 @@ def block_costs(partitions, step):
 @kernel
 def items_by_block(labels):
     """Items block after block, and the place where each block ends."""
-    ends = np.zeros(labels.max() + 1, np.int64)
+    n_blocks = 0
+    for label in labels:
+        n_blocks = max(n_blocks, np.int64(label) + 1)
+    ends = np.zeros(n_blocks, np.int64)
     for label in labels:
         ends[label] += 1
     for block in range(1, ends.size):

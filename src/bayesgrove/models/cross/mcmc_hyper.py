@@ -131,11 +131,12 @@ def slice_concentration(
     )
 
 
-@kernel
-def escobar_west(rng, alpha, shape, rate, n_blocks, n_items):
+def escobar_west(
+    rng: np.random.Generator, alpha: float, shape: float, rate: float, n_blocks: int, n_items: np.ndarray
+) -> float:
     """Escobar and West's step with one auxiliary pair per group: partitions of `n_items` with `n_blocks` in all."""
     log_eta, n_fewer = 0.0, 0
-    for v in range(n_items.size):
-        log_eta += math.log(rng.beta(alpha + 1.0, n_items[v]))
-        n_fewer += rng.random() * (n_items[v] + alpha) < n_items[v]
+    for n in n_items.tolist():
+        log_eta += math.log(rng.beta(alpha + 1.0, n))
+        n_fewer += rng.random() * (n + alpha) < n
     return rng.gamma(shape + n_blocks - n_fewer, 1.0) / (rate - log_eta)

@@ -1,9 +1,9 @@
 """Compiling the kernels of CrossCat side by side, as `models.nrm.warm` does for mixtures.
 
-Cold, they take the compiler about a minute of one processor, and numba compiles one at a time in a process. They are
+Cold, they take the compiler most of a minute of one processor, and numba compiles one at a time in a process. They are
 the same for all tables, so that a fit asks for them before anything else, by the types of their arguments alone: column
-moves, split-merge and the search for the point estimate in a process of its own, the others here. Later runs find them
-on the disk and skip this.
+moves, moves of views and the search for the point estimate in a process of its own, the others here. Later runs find
+them on the disk and skip this.
 """
 
 from typing import Any
@@ -13,13 +13,16 @@ import numpy as np
 from bayesgrove.core.elsewhere import working_elsewhere
 from bayesgrove.core.jit import compile_for, is_compiled
 from bayesgrove.core.rng import generator
+from bayesgrove.inference.cross_posterior import CrossPosterior
 from bayesgrove.inference.point_estimate import estimate_partition
+from bayesgrove.likelihoods.columns import BERNOULLI, ColumnsPrior
+from bayesgrove.models.cross.draw_trees import view_tree
 from bayesgrove.models.cross.mcmc_allocation import allocate_rows
 from bayesgrove.models.cross.mcmc_columns import Options, move_columns
 from bayesgrove.models.cross.mcmc_coordinates import Hyperpriors
 from bayesgrove.models.cross.mcmc_dependence import all_dependences
-from bayesgrove.models.cross.mcmc_hyper import escobar_west, slice_columns
-from bayesgrove.models.cross.mcmc_lanes import Layout
+from bayesgrove.models.cross.mcmc_hyper import slice_columns
+from bayesgrove.models.cross.mcmc_lanes import Layout, layout_of
 from bayesgrove.models.cross.mcmc_sampler import sweep_rows, sweep_split_merge
 from bayesgrove.models.cross.mcmc_state import Views, fill_views, log_joint_of
 from bayesgrove.models.cross.mcmc_target import Target, fill_all_tables
@@ -37,6 +40,7 @@ def compile_kernels(loss: str | None) -> None:
     with working_elsewhere(compile_elsewhere, loss):
         for dispatcher, arguments in calls_here():
             compile_for(dispatcher, *arguments)
+        make_trees()
 
 
 def compile_elsewhere(loss: str | None) -> None:
@@ -47,8 +51,17 @@ def compile_elsewhere(loss: str | None) -> None:
         estimate_partition(0, np.zeros((2, FEW_ROWS), np.int32), loss)
 
 
+def make_trees() -> None:
+    """Trees as they are made after the chains, of two draws of two columns."""
+    labels = np.repeat([0, 1], FEW_ROWS // 2)
+    posterior = CrossPosterior(np.zeros((1, 2, 2), np.int64), rows=np.array([labels, labels], np.uint8))
+    posterior.consensus_tree()
+    prior = ColumnsPrior(np.full(2, BERNOULLI), np.ones((2, 4)), np.array([0, 2, 4]))
+    view_tree(prior, np.zeros((FEW_ROWS, 2)), np.arange(2), labels, posterior.rows, 1.0)
+
+
 def calls_here() -> list[Call]:
-    """Kernels of the first state, and of moves that use what these compile."""
+    """Kernels of the first state, and of moves of rows, which use what these compile."""
     rng, target, views, params, tables = common_arguments()
     whole, number, flags = np.zeros(1, np.int64), np.zeros(1), np.zeros((1, 1), np.bool_)
     layout, laws = (
@@ -56,25 +69,25 @@ def calls_here() -> list[Call]:
         Hyperpriors(params, flags[0], False, params, params, flags),
     )
     return [
+        (layout_of, (target, params, whole, 0, 0)),
         (allocate_rows, (rng, target, params, tables, 1.0, 1.0, layout, whole, 0, whole, whole)),
         (sweep_rows, (rng, target, views, params, tables, 1.0, 1.0, 1.0)),
-        (split_merge_views, (rng, target, views, params, tables, number, 1.0, 1, 1.0, whole)),
+        (sweep_split_merge, (rng, target, views, params, tables, 1.0, 1.0, 1, whole)),
+        (fill_views, (target, params, views)),
+        (fill_all_tables, (target, params, tables)),
         (log_joint_of, (target, laws, views, params, tables, number)),
         (slice_columns, (rng, target, laws, views, params, tables, 1.0, 1.0)),
+        (all_dependences, (views.labels, number)),
     ]
 
 
 def calls_elsewhere() -> list[Call]:
-    """The largest kernel, one that has little in common with others, and some that are small."""
+    """Moves of columns and of whole views: both score columns under labels of the rows."""
     rng, target, views, params, tables = common_arguments()
     whole, number = np.zeros(1, np.int64), np.zeros(1)
     return [
         (move_columns, (rng, target, views, params, tables, number, 1.0, Options(0, 1, 1.0), whole, whole)),
-        (sweep_split_merge, (rng, target, views, params, tables, 1.0, 1.0, 1, whole)),
-        (fill_views, (target, params, views)),
-        (fill_all_tables, (target, params, tables)),
-        (all_dependences, (views.labels, number)),
-        (escobar_west, (rng, 1.0, 1.0, 1.0, 1, number)),
+        (split_merge_views, (rng, target, views, params, tables, number, 1.0, 1, 1.0, whole)),
     ]
 
 
