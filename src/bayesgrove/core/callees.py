@@ -14,7 +14,6 @@ import numba
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 
-
 PARTS = (
     "_optimize_final_module",
     "_finalize_final_module",
