@@ -5,7 +5,9 @@ from collections.abc import Iterator
 
 from bayesgrove.io.tree_documents import Document, Growing, LabelTable, RawTree, ReaderOptions, utf8
 
-_NEWICK = re.compile(r"\s+|[(),;:\['\]]|[^\s()\[\],;:']+")
+_NEWICK = re.compile(r"\s+|[(),;:\[\]]|'(?:[^']++|'')*+'|'|[^\s()\[\],;:']+")
+_NEWICK_LEAF = re.compile(r"\s*([^\s()\[\],;:']+)(?::[^\s()\[\],;:']*)?,")
+"""A leaf with a sibling after it: most of a large tree."""
 _NEWICK_LENGTH = re.compile(r"\s*[^\s()\[\],;:']*")
 _PARENTHESES = re.compile(r"\s+|[()]|[^\s()]+")
 _INEX_CLASS = re.compile(r"\s*(\d{1,9}):")
@@ -52,7 +54,7 @@ class _NewickReader:
     def __init__(self, source: _Text, table: LabelTable, options: ReaderOptions, at: int) -> None:
         self.source, self.table, self.at = source, table, at
         self.empty = table[options.empty_label]
-        self.growing = Growing(source.document, options, source.line_of)
+        self.growing = Growing(source.document, options, "newick", source.line_of)
         self.open_nodes: list[int] = []
         self.current: int | None = None
         self.may_name = True
@@ -61,6 +63,10 @@ class _NewickReader:
         """The tree up to its semicolon."""
         text, line = self.source.text, self.source.line_of(self.at)
         while self.at < len(text):
+            if self.current is None and self.open_nodes and (leaf := _NEWICK_LEAF.match(text, self.at)):
+                self.growing.add(self.table[leaf[1].replace("_", " ")], len(self.open_nodes), self.at)
+                self.at = leaf.end()
+                continue
             match = _NEWICK.match(text, self.at)
             token = match[0] if match else ""
             start, self.at = self.at, self.at + max(len(token), 1)
@@ -94,7 +100,7 @@ class _NewickReader:
         elif token == "]":
             raise self.source.malformed(start, "a ']' without its '['. Remove it.")
         else:
-            self.name(self.quoted(start) if token == "'" else token.replace("_", " "), start)
+            self.name(self.plain(token, start), start)
 
     def add(self, start: int) -> int:
         """A node without a name, and its number."""
@@ -117,17 +123,11 @@ class _NewickReader:
             self.growing.labels[self.current] = self.table[name]
         self.may_name = False
 
-    def quoted(self, start: int) -> str:
-        """The name in quotes that begins here; two quotes stand for one."""
-        text, at = self.source.text, start + 1
-        while True:
-            end = text.find("'", at)
-            if end < 0:
-                raise self.source.malformed(start, "a quote never closed. Close it.")
-            if text[end + 1 : end + 2] != "'":
-                self.at = end + 1
-                return text[start + 1 : end].replace("''", "'")
-            at = end + 2
+    def plain(self, token: str, start: int) -> str:
+        """The name a token stands for: in quotes two quotes are one, elsewhere underscores are blanks."""
+        if token == "'":
+            raise self.source.malformed(start, "a quote never closed. Close it.")
+        return token[1:-1].replace("''", "'") if token[0] == "'" else token.replace("_", " ")
 
     def pass_length(self, start: int) -> None:
         """Pass over a branch length."""
@@ -155,7 +155,7 @@ def read_parentheses(document: Document, table: LabelTable, options: ReaderOptio
     """Trees as `(label child child ...)`, a bare word being a leaf; several may follow one another."""
     source = _Text(document)
     empty, n_trees = table[options.empty_label], 0
-    growing = Growing(source.document, options, source.line_of)
+    growing = Growing(source.document, options, "newick", source.line_of)
     depth, unnamed, line = 0, -1, 1
     for match in _PARENTHESES.finditer(source.text):
         token, start = match[0], match.start()
@@ -178,7 +178,7 @@ def read_parentheses(document: Document, table: LabelTable, options: ReaderOptio
             growing.add(table[token], depth, start)
         if depth == 0:
             yield growing.tree(line=line)
-            growing, n_trees, unnamed = Growing(source.document, options, source.line_of), n_trees + 1, -1
+            growing, n_trees, unnamed = Growing(source.document, options, "newick", source.line_of), n_trees + 1, -1
     if depth or not n_trees:
         reason = f"the text ends while {depth} '(' are open. Is the file complete?" if depth else "no tree."
         raise source.malformed(len(source.text), reason)
@@ -188,13 +188,15 @@ def read_inex(document: Document, table: LabelTable, options: ReaderOptions) -> 
     """The tree of a line `class:label(child child ...)` with `label($)` for leaves; labels are numbers from 1."""
     document = utf8(document)
     text = document.content.decode("utf-8").rstrip()
-    growing = Growing(document, options)
+    growing = Growing(document, options, "inex")
     known_class = _INEX_CLASS.match(text)
     at, depth, is_done = known_class.end() if known_class else 0, 0, False
     while at < len(text):
         match = _INEX.match(text, at)
         if match is None or is_done or (match[0] in ("$", ")") and depth == 0):
-            raise document.malformed(document.first_line, f"not INEX's form label(child ...) (at {text[at : at + 20]!r})")
+            raise document.malformed(
+                document.first_line, f"not INEX's form label(child ...) (at {text[at : at + 20]!r})"
+            )
         if match[1]:
             growing.add(int(match[1]) - 1, depth, at)
             depth += 1
@@ -203,7 +205,9 @@ def read_inex(document: Document, table: LabelTable, options: ReaderOptions) -> 
             is_done = depth == 0
         at = match.end()
     if not is_done:
-        raise document.malformed(document.first_line, f"the line ends while {depth} '(' are open. Is the file complete?")
+        raise document.malformed(
+            document.first_line, f"the line ends while {depth} '(' are open. Is the file complete?"
+        )
     if min(growing.labels) < 0:
         raise document.malformed(document.first_line, "labels are numbers from 1, got 0. Correct it.")
     yield growing.tree(int(known_class[1]) if known_class else None)

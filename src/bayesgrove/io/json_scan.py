@@ -1,4 +1,4 @@
-"""A scanner of JSON text in compiled code: an explicit stack, no value is converted, limits are looked at as it goes."""
+"""A compiled scanner of JSON text: an explicit stack, limits looked at as it goes, no value converted."""
 
 from typing import NamedTuple
 
@@ -68,7 +68,7 @@ def _scan(
                 return BAD_CHARACTER, at, count
             at += 1
             expected = _VALUE
-        elif expected == _KEY or expected == _KEY_OR_END:
+        elif expected in (_KEY, _KEY_OR_END):
             if letter == 125 and expected == _KEY_OR_END:
                 depth -= 1
                 at += 1

@@ -7,7 +7,7 @@ import numpy as np
 
 from bayesgrove.io import json_scan
 from bayesgrove.io.json_scan import Scan, scan_json
-from bayesgrove.io.tree_documents import CodeOf, Document, LabelTable, RawTree, ReaderOptions, utf8
+from bayesgrove.io.tree_documents import CodeOf, Document, LabelTable, RawTree, ReaderOptions, nodes_allowed, utf8
 from bayesgrove.trees.forest_shapes import child_lists, kept_within, ordinals, parents_of_depths, preorder
 
 KIND_WORDS = ("object", "array", "string", "number", "boolean", "boolean", "null")
@@ -23,14 +23,14 @@ _REASONS = {
 def read_json(document: Document, table: LabelTable, options: ReaderOptions) -> Iterator[RawTree]:
     """The one tree of a JSON document."""
     plain = utf8(document)
-    scan = scan_json(plain.content, options.max_nodes, options.max_depth)
+    scan = scan_json(plain.content, nodes_allowed("json", options), options.max_depth)
     _check(plain, scan, options)
     yield _Values(plain, scan, table, options).tree()
 
 
 def _check(document: Document, scan: Scan, options: ReaderOptions) -> None:
     if scan.status == json_scan.TOO_MANY:
-        raise document.beyond(document.line_of(scan.at), "max_nodes", options.max_nodes)
+        raise document.beyond(document.line_of(scan.at), "max_nodes", nodes_allowed("json", options))
     if scan.status == json_scan.TOO_DEEP:
         raise document.beyond(document.line_of(scan.at), "max_depth", options.max_depth)
     if scan.status != json_scan.FINE:
@@ -64,11 +64,15 @@ class _Values:
             return keys.setdefault(self.decoded(written), len(keys))
 
         number_of = CodeOf(number)
-        starts, ends = self.scan.key_starts[self.members].tolist(), self.scan.key_ends[self.members].tolist()
-        return np.array([number_of[content[a:b]] for a, b in zip(starts, ends, strict=True)], np.int64)
+        starts, ends = self.scan.key_starts[self.members], self.scan.key_ends[self.members]
+        self.check_lengths(starts, ends)
+        pairs = zip(starts.tolist(), ends.tolist(), strict=True)
+        return np.array([number_of[content[start:end]] for start, end in pairs], np.int64)
 
     def decoded(self, written: bytes) -> str:
         """What a string means."""
+        if b"\\" not in written:
+            return written[1:-1].decode("utf-8")
         text: str = json.loads(written)
         try:
             text.encode("utf-8")
@@ -77,28 +81,34 @@ class _Values:
             raise self.document.malformed_at(at, "half a surrogate pair in a string. Write the whole pair.") from error
         return text
 
+    def check_lengths(self, starts: np.ndarray, ends: np.ndarray) -> None:
+        """Refuse texts too long to become labels."""
+        wrong = ends - starts > self.options.max_token
+        if wrong.any():
+            at = int(starts[np.argmax(wrong)])
+            raise self.document.beyond(self.document.line_of(at), "max_token", self.options.max_token)
+
     def labels(self) -> np.ndarray:
         """Code of every value's label."""
         words = np.array([self.table[word] for word in KIND_WORDS], np.int32)
-        if self.options.scalars == "type" and not self.members.size:
+        if self.options.scalars == "type" and (self.options.members == "type" or not self.members.size):
             return words[self.scan.kinds]
-        shown = self.shown_values()
-        texts, table = list(self.keys), self.table
-        how = self.options.members
-        codes = np.array([table[text] for text in shown], np.int32)
-        if how == "type":
-            return codes
-        for node, key in zip(self.members.tolist(), self.key_ids.tolist(), strict=True):
-            codes[node] = table[texts[key] if how == "key" else f"{texts[key]}:{shown[node]}"]
-        return codes
+        shown, table = self.shown_values(), self.table
+        if self.options.members != "type":
+            texts = list(self.keys)
+            with_value = self.options.members == "key:type"
+            for node, key in zip(self.members.tolist(), self.key_ids.tolist(), strict=True):
+                shown[node] = f"{texts[key]}:{shown[node]}" if with_value else texts[key]
+        return np.array([table[text] for text in shown], np.int32)
 
     def shown_values(self) -> list[str]:
         """What stands for every value: its type, or a scalar's text."""
         shown = [KIND_WORDS[kind] for kind in self.scan.kinds.tolist()]
         if self.options.scalars == "value":
             scalars = np.flatnonzero(self.scan.kinds > json_scan.ARRAY)
-            starts, ends = self.scan.starts[scalars].tolist(), self.scan.ends[scalars].tolist()
-            for node, start, end in zip(scalars.tolist(), starts, ends, strict=True):
+            starts, ends = self.scan.starts[scalars], self.scan.ends[scalars]
+            self.check_lengths(starts, ends)
+            for node, start, end in zip(scalars.tolist(), starts.tolist(), ends.tolist(), strict=True):
                 written = self.document.content[start:end]
                 is_string = written[:1] == b'"'
                 shown[node] = json.dumps(self.decoded(written), ensure_ascii=False) if is_string else written.decode()
@@ -124,6 +134,8 @@ class _Values:
         order = self.members[np.lexsort((self.members, self.key_ids, parents[self.members]))]
         keys = self.key_ids[np.searchsorted(self.members, order)]
         same = (parents[order][1:] == parents[order][:-1]) & (keys[1:] == keys[:-1])
-        dropped[order[:-1][same]] = 1
-        for place in np.flatnonzero(same).tolist():
-            rank[order[place + 1]] = rank[order[place]]
+        if same.any():
+            firsts = np.flatnonzero(np.concatenate([[True], ~same]))
+            lasts = np.flatnonzero(np.concatenate([~same, [True]]))
+            dropped[order[:-1][same]] = 1
+            rank[order[lasts]] = rank[order[firsts]]

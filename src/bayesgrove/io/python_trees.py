@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bayesgrove.core.errors import BayesgroveError
-from bayesgrove.io.tree_documents import PYTHON_BYTES, Document, Growing, LabelTable, RawTree, ReaderOptions
+from bayesgrove.io.tree_documents import Document, Growing, LabelTable, RawTree, ReaderOptions, nodes_allowed
 
 PYTHON_VERSION = ".".join(platform.python_version_tuple()[:2])
 """Syntax trees differ between versions of Python."""
@@ -18,7 +18,19 @@ _ENCODINGS = {"utf-8", "utf-8-sig", "ascii", "us-ascii", "iso-8859-1", "iso-8859
 _LARGEST_NESTING = 200
 _LONGEST_CHAIN = 2000
 _OPERATOR_WORDS = frozenset({"not", "and", "or", "in", "is", "if", "else", "lambda", "await"})
-_KEYWORDS = _OPERATOR_WORDS | {"def", "class", "return", "import", "from", "as", "for", "while", "try", "except", "with"}
+_KEYWORDS = _OPERATOR_WORDS | {
+    "def",
+    "class",
+    "return",
+    "import",
+    "from",
+    "as",
+    "for",
+    "while",
+    "try",
+    "except",
+    "with",
+}
 _TOKEN = re.compile(
     r"(?P<skip>[ \t\f]+|\\\r?\n|\#[^\r\n]*)|(?P<line>[\r\n]+)|[A-Za-z]{0,2}(?P<quote>'''|\"\"\"|'|\")"
     r"|(?P<number>\d[\w.]*)|(?P<word>\w+)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<stop>[,;]|=(?!=))|(?P<colon>:)"
@@ -41,9 +53,6 @@ _LEFT_OUT = (ast.expr_context, ast.type_ignore)
 
 def read_python(document: Document, table: LabelTable, options: ReaderOptions) -> Iterator[RawTree]:
     """The syntax tree of a Python source."""
-    allowed = options.bytes_allowed(PYTHON_BYTES)
-    if len(document.content) > allowed:
-        raise document.beyond(1, "max_bytes", allowed)
     labels, depths = (_nodes_elsewhere if options.isolate else syntax_nodes)(document, options)
     yield RawTree([table[label] for label in labels], depths)
 
@@ -53,7 +62,7 @@ def syntax_nodes(document: Document, options: ReaderOptions) -> tuple[list[str],
     text = _decoded(document)
     _look_ahead(document, text, options)
     root = _parsed(document, text)
-    growing = Growing(document, options)
+    growing = Growing(document, options, "python")
     labels: list[str] = []
     stack: list[tuple[ast.AST, int]] = [(root, 0)]
     while stack:
@@ -139,7 +148,7 @@ class _Ahead:
 
 def _look_ahead(document: Document, text: str, options: ReaderOptions) -> None:
     """Raise for nesting and chains that take Python's parser to the end of its stack."""
-    ahead, at = _Ahead(), 0
+    ahead, at, max_nodes = _Ahead(), 0, nodes_allowed("python", options)
     while match := _TOKEN.match(text, at):
         start, at = at, match.end()
         kind = match.lastgroup or "other"
@@ -151,8 +160,8 @@ def _look_ahead(document: Document, text: str, options: ReaderOptions) -> None:
         reason = ahead.reason()
         if reason:
             raise document.malformed(1 + text.count("\n", 0, start), f"{reason}. Leave it out.")
-        if ahead.n_operands > options.max_nodes:
-            raise document.beyond(1 + text.count("\n", 0, start), "max_nodes", options.max_nodes)
+        if ahead.n_operands > max_nodes:
+            raise document.beyond(1 + text.count("\n", 0, start), "max_nodes", max_nodes)
 
 
 def _string_end(text: str, at: int, quote: str) -> int:
@@ -170,7 +179,9 @@ def _nodes_elsewhere(document: Document, options: ReaderOptions) -> tuple[list[s
 
     executor = ProcessPoolExecutor(max_workers=1)
     try:
-        made: tuple[list[str], list[int]] = executor.submit(syntax_nodes, document, replace(options, progress=None)).result()
+        made: tuple[list[str], list[int]] = executor.submit(
+            syntax_nodes, document, replace(options, progress=None)
+        ).result()
         return made
     except BayesgroveError:
         raise

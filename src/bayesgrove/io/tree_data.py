@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesgrove.core.constants import NULL
-from bayesgrove.core.errors import InvalidSettingError, InvalidTreeError
+from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.io import tree_graphs, tree_labels
 from bayesgrove.io.tree_documents import make_options
 from bayesgrove.io.tree_reading import Reading, Skipped, read_files, read_texts
@@ -161,7 +161,7 @@ class TreeData:
         vocabulary : sequence of str, optional
             Texts of the codes.
         """
-        if any(isinstance(label, str) for tree in labels for label in tree):
+        if any(tree_labels.has_texts(tree) for tree in labels):
             codes, vocabulary = tree_labels.coded(labels, vocabulary)
         else:
             codes = [np.asarray(tree) for tree in labels]
@@ -363,4 +363,6 @@ def read_trees(
         Options of `bayesgrove.io.tree_documents.ReaderOptions`: what becomes a label, the largest out-degree, limits,
         `errors="skip"`, `progress`.
     """
-    return TreeData.from_reading(read_files(paths, format, make_options(options, () if format == "auto" else (format,))))
+    return TreeData.from_reading(
+        read_files(paths, format, make_options(options, () if format == "auto" else (format,)))
+    )

@@ -15,6 +15,7 @@ from bayesgrove.trees.forest import check_overflow_rule
 MIB = 2**20
 DEFAULT_BYTES = 64 * MIB
 PYTHON_BYTES = 4 * MIB
+DEFAULT_NODES = 1_000_000
 LARGEST_DEFAULT_OUTDEGREE = 64
 _BLOCK = MIB
 _CHOICES = {
@@ -45,12 +46,14 @@ class ReaderOptions:
         What happens at a document that cannot be read; those skipped are listed in `skipped`.
     max_bytes : int, optional
         Largest document: 64 MiB, Python sources 4 MiB.
-    max_nodes, max_depth : int
-        Largest tree of a document.
+    max_nodes : int, optional
+        Largest tree of a document: a million nodes, of a Python source a quarter of that.
+    max_depth : int
+        Deepest tree.
     max_label : int
         Longer labels are cut, with eight digits of a hash appended.
     max_token : int
-        XML: largest tag with all its attributes, or comment, in bytes.
+        Largest tag with all its attributes or comment of XML, and key of JSON, in bytes.
     max_total_bytes, max_members : int
         Largest content of an archive, and number of files in it.
     label_from : str
@@ -82,7 +85,7 @@ class ReaderOptions:
     overflow: str = "share_last"
     errors: str = "raise"
     max_bytes: int | None = None
-    max_nodes: int = 1_000_000
+    max_nodes: int | None = None
     max_depth: int = 10_000
     max_label: int = 256
     max_token: int = 8 * MIB
@@ -116,9 +119,15 @@ class ReaderOptions:
         if self.label_from != "tag" and not (self.label_from[:1] == "@" and self.label_from[1:]):
             raise InvalidSettingError(f'label_from is "tag" or "@name", got {self.label_from!r}. Choose one.')
 
-    def bytes_allowed(self, default: int = DEFAULT_BYTES) -> int:
-        """Largest document in bytes."""
-        return default if self.max_bytes is None else self.max_bytes
+
+def bytes_allowed(kind: str, options: ReaderOptions) -> int:
+    """Largest document of a format in bytes."""
+    return options.max_bytes or (PYTHON_BYTES if kind == "python" else DEFAULT_BYTES)
+
+
+def nodes_allowed(kind: str, options: ReaderOptions) -> int:
+    """Largest tree of a format; the parser of Python takes a kilobyte for each node."""
+    return options.max_nodes or (DEFAULT_NODES // 4 if kind == "python" else DEFAULT_NODES)
 
 
 OPTION_NAMES = frozenset(field.name for field in fields(ReaderOptions))
@@ -259,19 +268,23 @@ class Growing:
     """Labels and depths of one tree under way, held to the limits."""
 
     def __init__(
-        self, document: Document, options: ReaderOptions, line_of: Callable[[int], int] | None = None
+        self,
+        document: Document,
+        options: ReaderOptions,
+        kind: str,
+        line_of: Callable[[int], int] | None = None,
     ) -> None:
-        self.document, self.options = document, options
+        self.document, self.max_depth, self.max_nodes = document, options.max_depth, nodes_allowed(kind, options)
         self.line_of = line_of or document.line_of
         self.labels = array("i")
         self.depths = array("i")
 
     def add(self, code: int, depth: int, offset: int) -> None:
         """One more node, its place in the document given for messages."""
-        if len(self.labels) >= self.options.max_nodes:
-            raise self.document.beyond(self.line_of(offset), "max_nodes", self.options.max_nodes)
-        if depth >= self.options.max_depth:
-            raise self.document.beyond(self.line_of(offset), "max_depth", self.options.max_depth)
+        if len(self.labels) >= self.max_nodes:
+            raise self.document.beyond(self.line_of(offset), "max_nodes", self.max_nodes)
+        if depth >= self.max_depth:
+            raise self.document.beyond(self.line_of(offset), "max_depth", self.max_depth)
         self.labels.append(code)
         self.depths.append(depth)
 

@@ -103,8 +103,14 @@ def entries(path: Path, wanted: str, options: ReaderOptions) -> Iterator[Entry]:
                     f"{path}: the ending says nothing about its format. Give format=, one of {', '.join(FORMATS)}.",
                     path=path,
                 )
-            with gzip.open(path) if path.name.lower().endswith(".gz") else open(path, "rb") as stream:
+            with _opened(path, is_packed=path.name.lower().endswith(".gz")) as stream:
                 yield Entry(str(path), chosen, stream)
+
+
+@contextlib.contextmanager
+def _opened(path: Path, is_packed: bool) -> Iterator[Any]:
+    with gzip.open(path) if is_packed else open(path, "rb") as stream:
+        yield stream
 
 
 @contextlib.contextmanager
@@ -139,7 +145,7 @@ def _check_zip_list(path: Path, options: ReaderOptions) -> None:
     with open(path, "rb") as stream:
         stream.seek(max(path.stat().st_size - 2**16 - 1024, 0))
         tail = stream.read()
-    sizes = []
+    sizes: list[int] = []
     for mark, place, form in ((b"PK\x05\x06", 12, "<I"), (b"PK\x06\x06", 40, "<Q")):
         at = tail.rfind(mark)
         if 0 <= at <= len(tail) - place - 8:
@@ -149,7 +155,7 @@ def _check_zip_list(path: Path, options: ReaderOptions) -> None:
 
 
 def _tar_entries(path: Path, wanted: str, options: ReaderOptions, is_packed: bool) -> Iterator[Entry]:
-    with gzip.open(path) if is_packed else open(path, "rb") as packed:
+    with _opened(path, is_packed) as packed:
         bounded: Any = _Bounded(packed, path, options)
         with tarfile.open(fileobj=bounded, mode="r|", tarinfo=_BoundedInfo) as archive:
             for count, member in enumerate(archive, 1):

@@ -13,7 +13,16 @@ RARE = "<rare>"
 UNSEEN_RULES = ("marginal", "rare", "error")
 
 
-def coded(labels: Sequence[Sequence[Any]], vocabulary: Sequence[str] | None) -> tuple[list[np.ndarray], tuple[str, ...]]:
+def has_texts(labels: Any) -> bool:
+    """Whether there is a text among a tree's labels."""
+    if isinstance(labels, np.ndarray) and labels.dtype.kind != "O":
+        return labels.dtype.kind == "U"
+    return any(isinstance(label, str) for label in labels)
+
+
+def coded(
+    labels: Sequence[Sequence[Any]], vocabulary: Sequence[str] | None
+) -> tuple[list[np.ndarray], tuple[str, ...]]:
     """Codes of texts, and the vocabulary: the one given, else all labels sorted by code point."""
     for tree, node, label in _all_labels(labels):
         if not isinstance(label, str | None):
@@ -58,7 +67,9 @@ def translated(
     is_number = isinstance(vocabulary, int | np.integer)
     if is_number != (own is None):
         kinds = ("codes", "texts") if own is None else ("texts", "codes")
-        raise InvalidSettingError(f"the labels of these trees are {kinds[0]}, those of the model {kinds[1]}. Use one kind.")
+        raise InvalidSettingError(
+            f"the labels of these trees are {kinds[0]}, those of the model {kinds[1]}. Use one kind."
+        )
     names: Sequence[Any] = range(forest.n_labels) if own is None else own
     known = {name: code for code, name in enumerate(range(vocabulary) if is_number else vocabulary)}  # type: ignore[arg-type]
     other = known.get(RARE, NULL) if unseen == "rare" else NULL

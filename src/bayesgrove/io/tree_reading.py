@@ -12,13 +12,12 @@ from bayesgrove.io.bracket_trees import read_inex, read_newick, read_parentheses
 from bayesgrove.io.json_trees import read_json
 from bayesgrove.io.python_trees import PYTHON_VERSION, read_python
 from bayesgrove.io.tree_documents import (
-    DEFAULT_BYTES,
     LARGEST_DEFAULT_OUTDEGREE,
-    PYTHON_BYTES,
     Document,
     LabelTable,
     RawTree,
     ReaderOptions,
+    bytes_allowed,
 )
 from bayesgrove.io.tree_files import BY_LINE, FORMATS, Paths, documents, entries, find_paths
 from bayesgrove.io.xml_trees import read_xml
@@ -69,7 +68,9 @@ def read_texts(texts: str | bytes | Iterable[str | bytes], kind: str, options: R
 
 def _text_documents(text: str | bytes, name: str, kind: str) -> Iterator[Document]:
     if not isinstance(text, str | bytes):
-        raise InvalidSettingError(f"{name}: a text is str or bytes, got {type(text).__name__}. Use read_trees for files.")
+        raise InvalidSettingError(
+            f"{name}: a text is str or bytes, got {type(text).__name__}. Use read_trees for files."
+        )
     content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     document = Document(name, content, is_text=isinstance(text, str))
     if kind not in BY_LINE:
@@ -89,9 +90,8 @@ def read_files(paths: Paths, kind: str, options: ReaderOptions) -> Reading:
     for number, path in enumerate(found):
         with collector.skipping(str(path)):
             for entry in entries(path, kind, options):
-                default = PYTHON_BYTES if entry.format == "python" else DEFAULT_BYTES
                 with collector.skipping(entry.name):
-                    for document in documents(entry, options.bytes_allowed(default)):
+                    for document in documents(entry, bytes_allowed(entry.format, options)):
                         collector.read(document, entry.format)
                 collector.tell_progress(number, len(found), entry.name)
         collector.tell_progress(number + 1, len(found), str(path))
@@ -114,6 +114,9 @@ class _Collector:
         """Take the trees of a document, or note why not."""
         name = f"{document.name}:{document.first_line}" if kind in BY_LINE else document.name
         with self.skipping(name):
+            allowed = bytes_allowed(kind, self.options)
+            if len(document.content) > allowed:
+                raise document.beyond(document.first_line, "max_bytes", allowed)
             self.take(list(READERS[kind](document, self.table, self.options)), kind, name)
 
     def take(self, trees: list[RawTree], kind: str, name: str) -> None:
@@ -151,9 +154,7 @@ class _Collector:
         offsets = np.cumsum([0, *(tree.labels.size for tree in self.trees)])
         codes = np.concatenate([tree.labels for tree in self.trees])
         depths = np.concatenate([tree.depths for tree in self.trees])
-        forest, n_overflowing = shaped(
-            Forest.from_depths(codes, depths, offsets, int(codes.max()) + 1), self.options
-        )
+        forest, n_overflowing = shaped(Forest.from_depths(codes, depths, offsets, int(codes.max()) + 1), self.options)
         vocabulary = None
         if "inex" not in self.kinds:
             forest, vocabulary = _with_sorted_labels(forest, list(self.table))

@@ -198,9 +198,7 @@ class Forest:
         symbols = self.labels
         if self.values is not None:
             symbols = np.unique(self.values, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
-        found = unique_subtrees(
-            symbols, self.internal, self.positions, self.offsets, self.child_start, self.children
-        )
+        found = unique_subtrees(symbols, self.internal, self.positions, self.offsets, self.child_start, self.children)
         return found._replace(labels=self.labels[found.first_nodes])
 
 
@@ -243,7 +241,9 @@ def joined(arrays: Sequence[ArrayLike], name: str) -> np.ndarray:
     parts = [np.asarray(part) for part in arrays]
     wrong = next((i for i, part in enumerate(parts) if part.size and part.dtype.kind not in "iu"), None)
     if wrong is not None:
-        raise InvalidTreeError(f"tree {wrong}: {name} are integers, got {parts[wrong].dtype}. Convert them.", tree=wrong)
+        raise InvalidTreeError(
+            f"tree {wrong}: {name} are integers, got {parts[wrong].dtype}. Convert them.", tree=wrong
+        )
     flat = np.concatenate([part.astype(np.int64) for part in parts]) if parts else np.empty(0, np.int64)
     if flat.size > MAX_NODES or np.abs(flat).max(initial=0) > MAX_NODES:
         raise InvalidTreeError(f"{name} are numbers of 32 bits and at most {MAX_NODES} nodes. Take fewer trees.")

@@ -86,8 +86,10 @@ def _check_positions(forest: "Forest") -> None:
     _refuse(
         forest,
         wrong,
-        lambda node: f"positions are 0 at the root and 1 .. {forest.max_outdegree} elsewhere, "
-        f"got {forest.positions[node]}. Raise max_outdegree or correct it.",
+        lambda node: (
+            f"positions are 0 at the root and 1 .. {forest.max_outdegree} elsewhere, "
+            f"got {forest.positions[node]}. Raise max_outdegree or correct it."
+        ),
     )
 
 
@@ -95,8 +97,10 @@ def _check_labels(forest: "Forest") -> None:
     _refuse(
         forest,
         (forest.labels < NULL) | (forest.labels >= forest.n_labels),
-        lambda node: f"labels are 0 .. {forest.n_labels - 1}, or -1 where unknown, got {forest.labels[node]}. "
-        "Raise n_labels or correct it.",
+        lambda node: (
+            f"labels are 0 .. {forest.n_labels - 1}, or -1 where unknown, got {forest.labels[node]}. "
+            "Raise n_labels or correct it."
+        ),
     )
     if forest.values is not None:
         infinite = np.isinf(forest.values).any(axis=1)
