@@ -133,8 +133,8 @@ def nodes_allowed(kind: str, options: ReaderOptions) -> int:
 OPTION_NAMES = frozenset(field.name for field in fields(ReaderOptions))
 OPTIONS_OF = {
     "xml": ("label_from", "attributes", "text", "namespaces", "max_token"),
-    "json": ("members", "scalars", "key_order"),
-    "jsonl": ("members", "scalars", "key_order"),
+    "json": ("members", "scalars", "key_order", "max_token"),
+    "jsonl": ("members", "scalars", "key_order", "max_token"),
     "python": ("identifiers", "isolate"),
     "newick": ("empty_label",),
     "sexpr": ("empty_label",),
