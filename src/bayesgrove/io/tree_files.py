@@ -28,6 +28,7 @@ BY_LINE = frozenset({"jsonl", "inex"})
 """Formats with a document on every line."""
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 _LARGEST_HEADER = 2**20
+_BLOCK = 2**20
 _BYTES_OF_ZIP_ENTRY = 4096
 """Room for a name in the list of an archive's members."""
 _DAMAGE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, tarfile.TarError, RuntimeError, NotImplementedError)
@@ -223,7 +224,7 @@ def documents(entry: Entry, allowed: int) -> Iterator[Document]:
     while True:
         number += 1
         with _naming_damage(entry.name):
-            content = entry.stream.readline(allowed + 1) if by_line else entry.stream.read(allowed + 1)
+            content = entry.stream.readline(allowed + 1) if by_line else _read(entry.stream, allowed + 1)
         document = Document(entry.name, content, first_line=number)
         if len(content) > allowed:
             raise document.beyond(number, "max_bytes", allowed)
@@ -231,3 +232,12 @@ def documents(entry: Entry, allowed: int) -> Iterator[Document]:
             yield document
         if not by_line or not content:
             return
+
+
+def _read(stream: IO[bytes], size: int) -> bytes:
+    """At most so many bytes; in blocks, as streams of archives take twice the memory for large pieces."""
+    blocks, n_read = [], 0
+    while n_read < size and (block := stream.read(min(_BLOCK, size - n_read))):
+        blocks.append(block)
+        n_read += len(block)
+    return b"".join(blocks)
