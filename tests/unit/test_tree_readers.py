@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 
 import bayesgrove as bg
-from bayesgrove.core.errors import InvalidSettingError, InvalidTreeError, TreeLimitError, TreeParseError
+from bayesgrove.core.errors import (
+    InvalidFileError,
+    InvalidSettingError,
+    InvalidTreeError,
+    TreeLimitError,
+    TreeParseError,
+)
 from bayesgrove.io.tree_documents import LabelTable
 from bayesgrove.trees.newick import parse_newick
 from reference.tree_sets import (
@@ -260,6 +266,22 @@ def test_python_in_a_process_of_its_own():
         bg.TreeData.from_python_source("x = (", isolate=True)
 
 
+def test_a_crash_of_the_other_process_is_an_error_here(monkeypatch):
+    class Crashing:
+        def __init__(self, max_workers):
+            self.stopped = False
+
+        def submit(self, *work):
+            raise BrokenPipeError
+
+        def shutdown(self, **how):
+            self.stopped = True
+
+    monkeypatch.setattr("joblib.externals.loky.ProcessPoolExecutor", Crashing)
+    with pytest.raises(TreeParseError, match=r"text 0, line 1: Python's parser crashed \(BrokenPipeError\)"):
+        bg.TreeData.from_python_source("x = 1", isolate=True)
+
+
 # Brackets
 
 
@@ -431,6 +453,12 @@ def test_labels_cut_off_leave_the_vocabulary():
 def test_wrong_options(options, message):
     with pytest.raises(InvalidSettingError, match=message):
         bg.TreeData.from_xml("<a/>", **options)
+
+
+def test_more_nodes_than_indices(monkeypatch):
+    monkeypatch.setattr("bayesgrove.io.tree_reading.MAX_NODES", 3)
+    with pytest.raises(InvalidFileError, match="text 1: more than 3 nodes together"):
+        bg.TreeData.from_newick(["(a,b);", "c;"])
 
 
 def test_texts_must_be_texts():

@@ -52,7 +52,10 @@ def _scan(
             done = expected == _AFTER and depth == 0
             return (FINE if done else TEXT_ENDS), at, count
         letter = text[at]
-        if expected == _AFTER:
+        is_end = (letter == 125 and expected == _KEY_OR_END) or (letter == 93 and expected == _VALUE_OR_END)  # } or ]
+        if is_end:
+            depth, at, expected = depth - 1, at + 1, _AFTER
+        elif expected == _AFTER:
             if depth == 0:
                 return TEXT_AFTER, at, count
             is_object = containers[depth - 1] == OBJECT
@@ -66,14 +69,8 @@ def _scan(
         elif expected == _COLON:
             if letter != 58:  # :
                 return BAD_CHARACTER, at, count
-            at += 1
-            expected = _VALUE
+            at, expected = at + 1, _VALUE
         elif expected in (_KEY, _KEY_OR_END):
-            if letter == 125 and expected == _KEY_OR_END:
-                depth -= 1
-                at += 1
-                expected = _AFTER
-                continue
             if letter != 34:  # "
                 return BAD_CHARACTER, at, count
             status, end = _string_end(text, at)
@@ -81,11 +78,6 @@ def _scan(
                 return status, end, count
             key_start, key_end, at, expected = at, end, end, _COLON
         else:
-            if letter == 93 and expected == _VALUE_OR_END:
-                depth -= 1
-                at += 1
-                expected = _AFTER
-                continue
             status, kind, end = _value_end(text, at)
             if status != FINE:
                 return status, end, count

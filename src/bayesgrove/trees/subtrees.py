@@ -7,8 +7,9 @@ import numpy as np
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
 
-_FACTOR = 0x9E3779B97F4A7C15 - 2**64
-"""An odd number of 64 bits, the golden ratio's, as a signed one."""
+_PRIME, _FACTOR = 2**31 - 1, 48271
+"""A product of a number below the prime and the factor stays far below 2**63: kernels also run as plain Python, where
+an overflow warns."""
 
 
 class UniqueSubtrees(NamedTuple):
@@ -156,17 +157,16 @@ def _sift_down(values: np.ndarray, first: int, place: int, size: int) -> None:
 
 @kernel
 def _hash(own: int, child_positions: np.ndarray, child_ids: np.ndarray, first: int, last: int) -> int:
-    """A number of 64 bits that equal subtrees share; arithmetic wraps around."""
-    value = _mixed(own, last - first)
+    """A number that equal subtrees share."""
+    value = _mixed(_mixed(last - first, own >> 32), own & 0xFFFFFFFF)
     for place in range(first, last):
-        value = _mixed(value, child_positions[place] << 32 | child_ids[place])
-    return value
+        value = _mixed(_mixed(value, child_positions[place]), child_ids[place])
+    return value ^ (value >> 20)
 
 
 @kernel
 def _mixed(value: int, addition: int) -> int:
-    value = (value ^ addition) * _FACTOR
-    return value ^ (value >> 29)
+    return (value % _PRIME) * _FACTOR + addition
 
 
 @kernel
