@@ -19,7 +19,9 @@ _HOMES = {
     "RandomizedBHC": "bayesgrove.estimators.randomized_bhc",
     "RandomizedBHCC": "bayesgrove.estimators.randomized_bhcc",
     "Tree": "bayesgrove.trees.table",
+    "TreeData": "bayesgrove.io.tree_data",
     "load": "bayesgrove.estimators.saving",
+    "read_trees": "bayesgrove.io.tree_data",
 }
 _MODULES = ("datasets", "likelihoods", "plot")
 
@@ -33,10 +35,12 @@ __all__ = [
     "RandomizedBHC",
     "RandomizedBHCC",
     "Tree",
+    "TreeData",
     "datasets",
     "likelihoods",
     "load",
     "plot",
+    "read_trees",
 ]
 
 

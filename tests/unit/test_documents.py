@@ -79,6 +79,7 @@ def test_the_pages_with_examples_are_known():
         "randomized-bhc",
         "randomized-bhcc",
         "trees",
+        "trees-data",
     }
     marked = {name for name in with_examples() if isinstance(name, str)}
     assert {f"docs/{page}.md" for page in wanted} <= marked

@@ -7,6 +7,8 @@ BayesgroveError
 │   ├── InvalidTreeError                 a tree table or tree text breaks an invariant
 │   ├── InvalidSettingError              a parameter of an estimator is out of range
 │   └── InvalidFileError                 a file is broken, hostile or of another kind
+│       ├── TreeParseError               a document that is to become a tree is malformed
+│       └── TreeLimitError               a document is beyond a limit of its reader
 ├── MemoryLimitError (MemoryError)       refused before allocating, with the estimate
 ├── MissingExtraError (ImportError)      an optional library is not installed; says how to get it
 ├── RunStoppedError (RuntimeError)       a run cannot go on; what it has done is on the disk
@@ -48,6 +50,14 @@ class InvalidSettingError(InvalidInputError):
 
 class InvalidFileError(InvalidInputError):
     """A file is broken, hostile, of another kind or of a newer version."""
+
+
+class TreeParseError(InvalidFileError):
+    """A document that is to become a tree is malformed; says file, line and reason."""
+
+
+class TreeLimitError(InvalidFileError):
+    """A document is beyond a limit of its reader; says file, line and the option that raises the limit."""
 
 
 class MemoryLimitError(BayesgroveError, MemoryError):

@@ -14,6 +14,7 @@ from bayesgrove.datasets.loaders import (
     load_toy1300,
     load_zoo,
 )
+from bayesgrove.datasets.tree_loaders import load_inex05, load_synthetic_trees
 
 __all__ = [
     "Dataset",
@@ -21,10 +22,12 @@ __all__ = [
     "load_animals",
     "load_arcene",
     "load_fashion_sample",
+    "load_inex05",
     "load_isolet",
     "load_musk1",
     "load_nips",
     "load_sonar",
+    "load_synthetic_trees",
     "load_toy1300",
     "load_zoo",
     "make_benchmark_blobs",

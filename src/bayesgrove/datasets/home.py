@@ -16,10 +16,12 @@ FILES = {
         "uci/arcene/arcene_valid.labels.xz",
     ),
     "fashion_sample": ("fashion/fashion_mnist_1000.npz",),
+    "inex05": ("trees/inex05.train.elastic.tree.gz", "trees/inex05.test.elastic.tree.gz"),
     "isolet": ("uci/isolet/isolet_1560.npz",),
     "musk1": ("uci/musk1/clean1.data.gz",),
     "nips": ("nips_bow/nips_1500x7605_csr.npz", "nips_bow/vocab_7605.txt"),
     "sonar": ("uci/sonar/sonar.all-data.csv.gz",),
+    "synthetic_trees": ("trees/synt_bacciu_castellana.json.gz",),
     "toy1300": ("tgmcmc_toy10k/toy_X.txt.gz", "tgmcmc_toy10k/toy_gt_labels.txt.gz"),
     "zoo": ("uci/zoo/zoo.data.gz",),
 }
@@ -31,7 +33,7 @@ class Dataset(NamedTuple):
 
     Attributes
     ----------
-    data : array or sparse array of shape (n_rows, n_features)
+    data : array or sparse array of shape (n_rows, n_features), or TreeData
     target : ndarray of shape (n_rows,) or None
         Known classes, as integers or texts; None where there are none.
     feature_names : tuple of str

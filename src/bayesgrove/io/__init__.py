@@ -1,1 +1,1 @@
-"""Readers of tables, blocks of rows and model files; atomic writers."""
+"""Readers of tables, trees, blocks of rows and model files; atomic writers."""

@@ -1,7 +1,9 @@
-"""The tree table, its traversals, cuts, conversions and layout."""
+"""The tree table, its traversals, cuts, conversions and layout; many trees in flat arrays."""
 
+from bayesgrove.trees.forest import Forest
 from bayesgrove.trees.layout import Layout, lay_out
 from bayesgrove.trees.newick import ParsedNewick, parse_newick
+from bayesgrove.trees.subtrees import UniqueSubtrees
 from bayesgrove.trees.table import Tree
 from bayesgrove.trees.weights import (
     cluster_count_law,
@@ -14,9 +16,11 @@ from bayesgrove.trees.weights import (
 )
 
 __all__ = [
+    "Forest",
     "Layout",
     "ParsedNewick",
     "Tree",
+    "UniqueSubtrees",
     "cluster_count_law",
     "expected_clusters",
     "lay_out",
