@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MAX_NODES = 10_000_000
 MAX_NAME_LENGTH = 10_000
 TOKEN = re.compile(
-    r"\s+|(?P<mark>[(),;])|:\s*(?P<length>[^\s()\[\],;:']*)|'(?P<quoted>(?:[^']|'')*)'"
+    r"\s+|(?P<mark>[(),;])|:\s*(?P<length>[^\s()\[\],;:']*)|'(?P<quoted>(?:[^']++|'')*+)'"
     r"|(?P<comment>\[)|(?P<name>[^\s()\[\],;:']+)"
 )
 PLAIN_NAME = re.compile(r"[^\s()\[\],;:'_]+")
