@@ -1,6 +1,7 @@
 """Slow, clear twin of the penalties of RBHMC and of the moves of the discriminants (sections 2, 5, 10, 15.2)."""
 
 import math
+from functools import cache
 
 import numpy as np
 from scipy.integrate import trapezoid
@@ -21,6 +22,7 @@ def gaps_by_level(model: Model, n: int, path: list[Node], extra: Node | None = N
     return found
 
 
+@cache
 def log_chance(strength: float, margin: float, spread: float) -> float:
     """log E exp(-2C max(0, zeta)), zeta normal with mean eps0 and standard deviation `spread` (15.2)."""
     if spread == 0.0:
@@ -29,6 +31,7 @@ def log_chance(strength: float, margin: float, spread: float) -> float:
     return float(np.logaddexp(log_ndtr(-margin / spread), far + log_ndtr(margin / spread - 2.0 * strength * spread)))
 
 
+@cache
 def log_chance_max(strength: float, margin: float, spread: float, n_siblings: int) -> float:
     """log g of the largest of several gaps that share one's own discriminant: 401-point trapezium."""
     t = np.linspace(-7.0, 7.0, 401)
