@@ -11,7 +11,9 @@ from scipy.integrate import quad
 from conftest import find_shared_file
 from reference import nested_margins as margins
 from reference import nested_moves as moves
-from reference.nested import Model, log_complete_likelihood, log_p_tree, log_predictive, log_sum_exp, tree_key
+from reference import nested_paths as paths
+from reference.crosscat import proportional
+from reference.nested import Model, Node, log_complete_likelihood, log_p_tree, log_predictive, log_sum_exp, tree_key
 from reference.nested_exact import all_trees, exact_law, expected_factors, log_prior, named_nodes, state_at
 
 pytestmark = pytest.mark.exact
@@ -114,9 +116,9 @@ def test_candidates_of_the_gibbs_path(which):
         if candidate["kind"] == "new":
             slots.setdefault(candidate["node"], []).append(candidate["eta_top"])
     model = model if which == "C_given" else model._replace(strength=0.0)
-    removed = moves.remove_datum(model, state, wanted["datum"])
+    removed = paths.remove_datum(model, state, wanted["datum"])
     assert [names[id(node)] for node in removed.aside] == ["2:2"]
-    found = moves.path_candidates(
+    found = paths.path_candidates(
         model, state, wanted["datum"], lambda node: [np.array(eta) for eta in slots[names[id(node)]]]
     )
     total = log_sum_exp([candidate.log_weight for candidate in found])
@@ -137,11 +139,11 @@ def test_the_ratio_of_a_proposed_path(sampler, name):
     given, model, state = golden_state()
     wanted, model = given["path_mh"], model._replace(sampler=sampler)
     n, old = wanted["datum"], state.leaf[wanted["datum"]]
-    moves.remove_datum(model, state, n)
-    top = moves.Node(state.root, 1)
-    leaf = moves.Node(top, 2)
+    paths.remove_datum(model, state, n)
+    top = Node(state.root, 1)
+    leaf = Node(top, 2)
     top.eta, leaf.log_weights = np.array(wanted["new_level1_eta"]), np.log(wanted["new_leaf_weights"])
-    assert moves.mh_log_ratio(model, state, n, old, leaf) == pytest.approx(wanted[name], abs=1e-8)
+    assert paths.mh_log_ratio(model, state, n, old, leaf) == pytest.approx(wanted[name], abs=1e-8)
     np.testing.assert_allclose(margins.hinges(model, state), wanted["h_new"], atol=1e-8)
 
 
@@ -169,7 +171,7 @@ def test_places_of_a_regraft():
     emptied = moves.unlink_block(node)
     assert emptied is None
     places = moves.regraft_places(model, state, node, emptied, lambda: np.zeros(2))
-    found = moves.proportional(moves.regraft_log_weights(model, state, node, places))
+    found = proportional(moves.regraft_log_weights(model, state, node, places))
     names = {id(place): name for name, place in nodes.items()}
     assert [names.get(id(place), "1:new") for place in places] == wanted["candidates"]
     np.testing.assert_allclose(found, wanted["prob"], atol=1e-8)

@@ -1,4 +1,4 @@
-"""Exact laws of nested hierarchies of a few data, by enumeration of trees and of table partitions (acceptance 1, 7, 8)."""
+"""Exact laws of nested hierarchies of a few data, by enumeration of trees and table partitions (acceptance 1, 7, 8)."""
 
 import itertools
 import math
@@ -14,7 +14,6 @@ from reference.nested_margins import log_chance, log_chance_max
 
 Levels = tuple[tuple[int, ...], ...]
 Partition = frozenset[frozenset[int]]
-MAX_NODES = 8
 
 
 @cache
