@@ -6,7 +6,8 @@ import numpy as np
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
-from bayesgrove.models.nested.margins import CHANCE, MAX, SUM, score
+from bayesgrove.models.nested.penalty import score
+from bayesgrove.models.nested.target import CHANCE, MAXIMUM, SUM
 
 MOST_SHRINKS = 200
 """A bracket of this many cuts is narrower than rounding: the current state, its last point, stays."""
@@ -106,7 +107,7 @@ def hinges_exceed(kind, margin, spans, depth, along, across, angle, limit):
                 zeta = margin + along[c] * by_cosine + across[c] * by_sine
                 if zeta > 0.0:
                     of_level = of_level + zeta if additive else max(of_level, zeta)
-            of_datum = max(of_datum, of_level) if kind == MAX else of_datum + of_level
+            of_datum = max(of_datum, of_level) if kind == MAXIMUM else of_datum + of_level
         total += of_datum
         if total > limit:
             break
@@ -114,7 +115,7 @@ def hinges_exceed(kind, margin, spans, depth, along, across, angle, limit):
 
 
 @kernel
-def slice_discriminants(rng, margins, links, eta, leaf, depth, scale):
+def slice_discriminants(rng, penalty, links, eta, leaf, depth, scale):
     """One elliptical slice step (Murray, Adams & MacKay 2010) of all discriminants, in place; angles tried.
 
     Notes
@@ -127,12 +128,12 @@ def slice_discriminants(rng, margins, links, eta, leaf, depth, scale):
         draw_vector(rng, direction, node, scale)
     spans = find_spans(links, leaf, count_siblings(links, nodes), depth)
     along, across = np.empty(spans[-1]), np.empty(spans[-1])
-    project_constraints(margins.data, links, leaf, spans, depth, eta, along)
-    project_constraints(margins.data, links, leaf, spans, depth, direction, across)
-    kind, margin, limit = margins.kind, margins.margin, np.inf
-    if margins.strength > 0.0:
+    project_constraints(penalty.data, links, leaf, spans, depth, eta, along)
+    project_constraints(penalty.data, links, leaf, spans, depth, direction, across)
+    kind, margin, limit = penalty.kind, penalty.margin, np.inf
+    if penalty.strength > 0.0:
         now = hinges_exceed(kind, margin, spans, depth, along, across, 0.0, np.inf)
-        limit = now + rng.standard_exponential() / (2.0 * margins.strength)
+        limit = now + rng.standard_exponential() / (2.0 * penalty.strength)
     angle = 2.0 * math.pi * rng.random()
     low, high, n_tried = angle - 2.0 * math.pi, angle, 1
     while hinges_exceed(kind, margin, spans, depth, along, across, angle, limit) > limit:

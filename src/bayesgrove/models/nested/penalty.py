@@ -21,29 +21,30 @@ import numpy as np
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.jit import kernel
-from bayesgrove.models.nested.margins_chance import log_chance_of_levels, log_chance_of_pairs
+from bayesgrove.models.nested.penalty_chance import log_chance_of_levels, log_chance_of_pairs
+from bayesgrove.models.nested.state import State, Tree
+from bayesgrove.models.nested.target import CHANCE, CHANCE_MAXIMUM, MAXIMUM, NO_PENALTY, SUM, Target
 
-PENALTIES = ("max", "sum", "chance", "chance-max")
-MAX, SUM, CHANCE, CHANCE_MAX = range(4)
+PENALTIES = {"max": MAXIMUM, "sum": SUM, "chance": CHANCE, "chance-max": CHANCE_MAXIMUM}
 FIRST_SIBLINGS = 16
-"""Columns for siblings in the first table of "chance-max"."""
+"""Siblings the first table of "chance-max" has columns for."""
 
 
-class Margins(NamedTuple):
-    """Settings of a penalty and what follows from data and settings alone.
+class Penalty(NamedTuple):
+    """What kernels need to know of a penalty.
 
     Attributes
     ----------
     kind : int
-        Place in PENALTIES.
+        One of PENALTIES.
     strength : float
         C.
     margin : float
         eps0.
     data : float array of shape (n, n_coordinates)
-        Rows as the margins see them: scaled, with a last 1 where there is an intercept.
+        Rows as the discriminants see them.
     log_chance : float array of shape (n, n_columns)
-        "chance": log g_n in one column. "chance-max": log g_{n,j} in column j. Others: one column of 0.
+        "chance": log g_n in one column. "chance-max": log g_{n,j} in column j. Others: no columns.
     """
 
     kind: int
@@ -61,8 +62,13 @@ class Links(NamedTuple):
     next_sibling: np.ndarray
 
 
+def links_of(tree: Tree) -> Links:
+    """The links of a state's tree."""
+    return Links(tree.parent, tree.first_child, tree.next_sibling)
+
+
 def margin_rows(values: np.ndarray, *, scale: str | None = None, intercept: bool = False) -> np.ndarray:
-    """Rows as the margins see them: divided by their root mean squared norm (scale="rms"), 1 appended (intercept)."""
+    """Rows as discriminants see them: divided by their root mean squared norm (scale="rms"), 1 appended (intercept)."""
     if scale not in (None, "rms"):
         raise InvalidSettingError(f'margin_scale is None or "rms", got {scale!r}.')
     rows = np.array(values, float)
@@ -72,26 +78,27 @@ def margin_rows(values: np.ndarray, *, scale: str | None = None, intercept: bool
     return np.ascontiguousarray(np.column_stack([rows, np.ones(len(rows))]) if intercept else rows)
 
 
-def make_margins(data: np.ndarray, penalty: str, strength: float, margin: float, scale: float) -> Margins:
-    """Settings of a penalty with the table of what its margins cost by chance, for discriminants of prior `scale`."""
-    if penalty not in PENALTIES:
-        raise InvalidSettingError(f"penalty is one of {', '.join(PENALTIES)}, got {penalty!r}.")
-    if not (0.0 <= strength < math.inf):
-        raise InvalidSettingError(f"C must be finite and not negative, got {strength}. Begin with 0.01.")
-    if not (0.0 <= margin < math.inf):
-        raise InvalidSettingError(f"margin must be finite and not negative, got {margin}. Begin with 1.0.")
-    empty = Margins(PENALTIES.index(penalty), float(strength), float(margin), data, np.zeros((len(data), 1)))
-    return with_scale(empty, scale, FIRST_SIBLINGS)
+def chance_table(target: Target, variance: float, most_siblings: int = FIRST_SIBLINGS) -> np.ndarray:
+    """What margins cost by chance where discriminants have this prior variance, as `Penalty.log_chance`."""
+    strength, margin, data = target.strength, target.margin, target.margin_data
+    if target.penalty == CHANCE:
+        return log_chance_of_pairs(data, strength, margin, math.sqrt(variance))[:, None]
+    if target.penalty == CHANCE_MAXIMUM:
+        return log_chance_of_levels(data, strength, margin, math.sqrt(variance), most_siblings)
+    return np.empty((data.shape[0], 0))
 
 
-def with_scale(margins: Margins, scale: float, most_siblings: int) -> Margins:
-    """The same settings with the table for discriminants of prior standard deviation `scale`."""
-    strength, margin, data = margins.strength, margins.margin, margins.data
-    if margins.kind == CHANCE:
-        return margins._replace(log_chance=log_chance_of_pairs(data, strength, margin, scale)[:, None])
-    if margins.kind == CHANCE_MAX:
-        return margins._replace(log_chance=log_chance_of_levels(data, strength, margin, scale, most_siblings))
-    return margins
+def penalty_of(target: Target, state: State) -> Penalty:
+    """The penalty of a target with the table that belongs to a state."""
+    return Penalty(target.penalty, target.strength, target.margin, target.margin_data, state.margins.log_chance)
+
+
+def log_penalty(target: Target, state: State) -> float:
+    """log R, or that of the chance-normalised penalties; 0 where there is none."""
+    if target.penalty == NO_PENALTY:
+        return 0.0
+    each = energies(penalty_of(target, state), links_of(state.tree), state.margins.eta, state.tree.leaf)
+    return -float(each.sum())
 
 
 @kernel
@@ -106,31 +113,31 @@ def score(eta, node, data, n):
 @kernel
 def join(kind, energy, of_level):
     """Energy with one level more: the worst level counts in "max", all of them in the others."""
-    return max(energy, of_level) if kind == MAX else energy + of_level
+    return max(energy, of_level) if kind == MAXIMUM else energy + of_level
 
 
 @kernel
-def level_energy(margins, n, worst, total, n_siblings):
+def level_energy(penalty, n, worst, total, n_siblings):
     """Energy of one level from the largest zeta, the sum of positive zetas and the number of siblings."""
     if n_siblings == 0:
         return 0.0
-    kind = margins.kind
-    energy = 2.0 * margins.strength * (max(0.0, worst) if kind == MAX or kind == CHANCE_MAX else total)
+    kind = penalty.kind
+    energy = 2.0 * penalty.strength * (max(0.0, worst) if kind == MAXIMUM or kind == CHANCE_MAXIMUM else total)
     if kind == CHANCE:
-        energy += n_siblings * margins.log_chance[n, 0]
-    elif kind == CHANCE_MAX:
-        energy += margins.log_chance[n, n_siblings]
+        energy += n_siblings * penalty.log_chance[n, 0]
+    elif kind == CHANCE_MAXIMUM:
+        energy += penalty.log_chance[n, n_siblings]
     return energy
 
 
 @kernel
-def zetas_at(margins, links, eta, n, node, own_score):
+def zetas_at(penalty, links, eta, n, node, own_score):
     """Largest zeta, sum of positive zetas and number of the siblings of `node`, which may stand outside the tree."""
     worst, total, n_siblings = -np.inf, 0.0, 0
     sibling = links.first_child[links.parent[node]]
     while sibling != NULL:
         if sibling != node:
-            zeta = margins.margin - own_score + score(eta, sibling, margins.data, n)
+            zeta = penalty.margin - own_score + score(eta, sibling, penalty.data, n)
             worst = max(worst, zeta)
             total += max(0.0, zeta)
             n_siblings += 1
@@ -139,22 +146,22 @@ def zetas_at(margins, links, eta, n, node, own_score):
 
 
 @kernel
-def path_energy(margins, links, eta, n, node):
+def path_energy(penalty, links, eta, n, node):
     """Energy of datum n on the path from the root down to `node`."""
     energy = 0.0
     while node != 0:
-        worst, total, n_siblings = zetas_at(margins, links, eta, n, node, score(eta, node, margins.data, n))
-        energy = join(margins.kind, energy, level_energy(margins, n, worst, total, n_siblings))
+        worst, total, n_siblings = zetas_at(penalty, links, eta, n, node, score(eta, node, penalty.data, n))
+        energy = join(penalty.kind, energy, level_energy(penalty, n, worst, total, n_siblings))
         node = links.parent[node]
     return energy
 
 
 @kernel
-def energies(margins, links, eta, leaf):
+def energies(penalty, links, eta, leaf):
     """Energy of every datum, shape (n,); log R is minus their sum."""
     out = np.empty(len(leaf))
     for n in range(len(leaf)):
-        out[n] = path_energy(margins, links, eta, n, leaf[n])
+        out[n] = path_energy(penalty, links, eta, n, leaf[n])
     return out
 
 
@@ -170,30 +177,30 @@ def child_towards(links, leaf, above):
 
 
 @kernel
-def gain_of_sibling(margins, links, eta, m, leaf, child, new_score):
+def gain_of_sibling(penalty, links, eta, m, leaf, child, new_score):
     """What datum m under `child` pays more when its level there gets a further node with score `new_score`."""
-    kind = margins.kind
-    own_score = score(eta, child, margins.data, m)
-    zeta = margins.margin - own_score + new_score
+    kind = penalty.kind
+    own_score = score(eta, child, penalty.data, m)
+    zeta = penalty.margin - own_score + new_score
     if kind == SUM or kind == CHANCE:
-        return level_energy(margins, m, zeta, max(0.0, zeta), 1)
-    if kind == MAX:
+        return level_energy(penalty, m, zeta, max(0.0, zeta), 1)
+    if kind == MAXIMUM:
         if zeta <= 0.0:
             return 0.0
-        return max(0.0, 2.0 * margins.strength * zeta - path_energy(margins, links, eta, m, leaf))
-    worst, total, n_siblings = zetas_at(margins, links, eta, m, child, own_score)
-    before = level_energy(margins, m, worst, total, n_siblings)
-    return level_energy(margins, m, max(worst, zeta), total, n_siblings + 1) - before
+        return max(0.0, 2.0 * penalty.strength * zeta - path_energy(penalty, links, eta, m, leaf))
+    worst, total, n_siblings = zetas_at(penalty, links, eta, m, child, own_score)
+    before = level_energy(penalty, m, worst, total, n_siblings)
+    return level_energy(penalty, m, max(worst, zeta), total, n_siblings + 1) - before
 
 
 @kernel
-def gain_below(margins, links, eta, leaf, above, vector):
+def gain_below(penalty, links, eta, leaf, above, vector):
     """What all data under `above` pay more for a further child of it with discriminant `vector`.
 
     Data that are set aside have the leaf NULL.
     """
     gain = 0.0
-    data = margins.data
+    data = penalty.data
     for m in range(len(leaf)):
         if leaf[m] == NULL:
             continue
@@ -202,22 +209,22 @@ def gain_below(margins, links, eta, leaf, above, vector):
             new_score = 0.0
             for i in range(data.shape[1]):
                 new_score += vector[i] * data[m, i]
-            gain += gain_of_sibling(margins, links, eta, m, leaf[m], child, new_score)
+            gain += gain_of_sibling(penalty, links, eta, m, leaf[m], child, new_score)
     return gain
 
 
 @kernel
-def own_branch_energy(margins, links, eta, n, above, energy_above, vector):
+def own_branch_energy(penalty, links, eta, n, above, energy_above, vector):
     """Energy of datum n on a new branch below `above` whose top has discriminant `vector`."""
     own_score = 0.0
-    for i in range(margins.data.shape[1]):
-        own_score += vector[i] * margins.data[n, i]
+    for i in range(penalty.data.shape[1]):
+        own_score += vector[i] * penalty.data[n, i]
     worst, total, n_siblings = -np.inf, 0.0, 0
     sibling = links.first_child[above]
     while sibling != NULL:
-        zeta = margins.margin - own_score + score(eta, sibling, margins.data, n)
+        zeta = penalty.margin - own_score + score(eta, sibling, penalty.data, n)
         worst = max(worst, zeta)
         total += max(0.0, zeta)
         n_siblings += 1
         sibling = links.next_sibling[sibling]
-    return join(margins.kind, energy_above, level_energy(margins, n, worst, total, n_siblings))
+    return join(penalty.kind, energy_above, level_energy(penalty, n, worst, total, n_siblings))

@@ -9,8 +9,9 @@ import numpy as np
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
-from bayesgrove.models.nested.margins import child_towards, score
-from bayesgrove.models.nested.margins_slice import list_nodes
+from bayesgrove.likelihoods.gaussian_full import cholesky, solve_lower
+from bayesgrove.models.nested.penalty import child_towards, score
+from bayesgrove.models.nested.penalty_slice import list_nodes
 
 
 @kernel
@@ -55,25 +56,6 @@ def add_constraint(precision, shift, data, n, weight, pull):
 
 
 @kernel
-def factor_in_place(precision, shift, least):
-    """Replace the precision by its Cholesky factor L and the shift by L^-1 shift.
-
-    Pivots are at least the prior's precision `least` but for rounding, which a tiny lambda can make large.
-    """
-    for j in range(len(shift)):
-        for k in range(j):
-            precision[j, j] -= precision[j, k] * precision[j, k]
-        precision[j, j] = math.sqrt(max(precision[j, j], least))
-        for i in range(j + 1, len(shift)):
-            for k in range(j):
-                precision[i, j] -= precision[i, k] * precision[j, k]
-            precision[i, j] /= precision[j, j]
-        for k in range(j):
-            shift[j] -= precision[j, k] * shift[k]
-        shift[j] /= precision[j, j]
-
-
-@kernel
 def draw_gaussian(rng, factor, solved, eta, node):
     """Draw eta of a node from the factored form."""
     for i in range(len(solved) - 1, -1, -1):
@@ -99,9 +81,9 @@ def log_gaussian(factor, solved, eta, node):
 
 
 @kernel
-def find_worst(margins, links, eta, leaf, above, own, rival, zeta):
+def find_worst(penalty, links, eta, leaf, above, own, rival, zeta):
     """Node, sibling and zeta of the worst constraint of each datum under `above`; NULL for one that has none."""
-    margin, data = margins.margin, margins.data
+    margin, data = penalty.margin, penalty.data
     for n in range(len(leaf)):
         if child_towards(links, leaf[n], above) == NULL:
             continue
@@ -127,30 +109,26 @@ def draw_hinge_scales(rng, strength, own, zeta, scales):
 
 
 @kernel
-def fill_gaussian(margins, eta, own, rival, scales, node, prior_precision, precision, shift):
+def fill_gaussian(penalty, eta, own, rival, scales, node, prior_precision, precision, shift):
     """Precision (lower triangle) and shift of eta of a node, given each datum's worst constraint and lambda (5.2)."""
-    strength, margin, data = margins.strength, margins.margin, margins.data
+    strength, margin, data = penalty.strength, penalty.margin, penalty.data
     clear_gaussian(precision, shift, prior_precision)
     for n in range(len(own)):
         if own[n] == node:
             push = scales[n] + strength * (margin + score(eta, rival[n], data, n))
-            add_constraint(
-                precision, shift, data, n, strength * strength / scales[n], strength / scales[n] * push
-            )
+            add_constraint(precision, shift, data, n, strength * strength / scales[n], strength / scales[n] * push)
         elif rival[n] == node:
             push = scales[n] + strength * (margin - score(eta, own[n], data, n))
-            add_constraint(
-                precision, shift, data, n, strength * strength / scales[n], -strength / scales[n] * push
-            )
+            add_constraint(precision, shift, data, n, strength * strength / scales[n], -strength / scales[n] * push)
 
 
 @kernel
-def log_augmented(margins, links, leaf, above, own, zeta, scales):
+def log_augmented(penalty, links, leaf, above, own, zeta, scales):
     """Sum over data under `above` of -(lambda + C zeta)^2 / (2 lambda)."""
     total = 0.0
     for n in range(len(leaf)):
         if own[n] != NULL and child_towards(links, leaf[n], above) != NULL:
-            reach = scales[n] + margins.strength * zeta[n]
+            reach = scales[n] + penalty.strength * zeta[n]
             total -= reach * reach / (2.0 * scales[n])
     return total
 
@@ -165,7 +143,7 @@ def log_prior(eta, node, scale):
 
 
 @kernel
-def augment_discriminants(rng, margins, links, eta, leaf, scale):
+def augment_discriminants(rng, penalty, links, eta, leaf, scale):
     """Propose each discriminant from the Gaussian of 5.2 and test it, in place; the number accepted. For "max" only.
 
     Notes
@@ -178,25 +156,27 @@ def augment_discriminants(rng, margins, links, eta, leaf, scale):
     new_own, new_rival, new_zeta = own.copy(), rival.copy(), zeta.copy()
     scales, before = np.empty(n_data), np.empty(size)
     precision, shift = np.empty((size, size)), np.empty(size)
-    find_worst(margins, links, eta, leaf, 0, own, rival, zeta)
-    draw_hinge_scales(rng, margins.strength, own, zeta, scales)
+    find_worst(penalty, links, eta, leaf, 0, own, rival, zeta)
+    draw_hinge_scales(rng, penalty.strength, own, zeta, scales)
     n_accepted = 0
     for node in list_nodes(links):
         above = links.parent[node]
-        log_ratio = -log_augmented(margins, links, leaf, above, own, zeta, scales) - log_prior(eta, node, scale)
-        fill_gaussian(margins, eta, own, rival, scales, node, least, precision, shift)
-        factor_in_place(precision, shift, least)
+        log_ratio = -log_augmented(penalty, links, leaf, above, own, zeta, scales) - log_prior(eta, node, scale)
+        fill_gaussian(penalty, eta, own, rival, scales, node, least, precision, shift)
+        cholesky(precision)
+        solve_lower(precision, shift)
         for i in range(size):
             before[i] = eta[node, i]
         draw_gaussian(rng, precision, shift, eta, node)
         log_ratio -= log_gaussian(precision, shift, eta, node)
         for n in range(n_data):
             new_own[n], new_rival[n], new_zeta[n] = own[n], rival[n], zeta[n]
-        find_worst(margins, links, eta, leaf, above, new_own, new_rival, new_zeta)
-        log_ratio += log_augmented(margins, links, leaf, above, new_own, new_zeta, scales)
+        find_worst(penalty, links, eta, leaf, above, new_own, new_rival, new_zeta)
+        log_ratio += log_augmented(penalty, links, leaf, above, new_own, new_zeta, scales)
         log_ratio += log_prior(eta, node, scale)
-        fill_gaussian(margins, eta, new_own, new_rival, scales, node, least, precision, shift)
-        factor_in_place(precision, shift, least)
+        fill_gaussian(penalty, eta, new_own, new_rival, scales, node, least, precision, shift)
+        cholesky(precision)
+        solve_lower(precision, shift)
         for i in range(size):  # the reverse density is that of the old vector
             before[i], eta[node, i] = eta[node, i], before[i]
         log_ratio += log_gaussian(precision, shift, eta, node)
@@ -211,7 +191,7 @@ def augment_discriminants(rng, margins, links, eta, leaf, scale):
 
 
 @kernel
-def print_discriminants(rng, margins, links, eta, leaf, prior_precision):
+def print_discriminants(rng, penalty, links, eta, leaf, prior_precision):
     """The paper's update: each discriminant from the Gaussian of 5.2 without a test, in place.
 
     It does **not** leave the target invariant; kept to reproduce the paper. `prior_precision` is nu0^-2, or nu0^2 as
@@ -220,11 +200,12 @@ def print_discriminants(rng, margins, links, eta, leaf, prior_precision):
     n_data, size = len(leaf), eta.shape[1]
     own, rival, zeta = np.full(n_data, NULL), np.full(n_data, NULL), np.empty(n_data)
     scales, precision, shift = np.empty(n_data), np.empty((size, size)), np.empty(size)
-    find_worst(margins, links, eta, leaf, 0, own, rival, zeta)
-    draw_hinge_scales(rng, margins.strength, own, zeta, scales)
+    find_worst(penalty, links, eta, leaf, 0, own, rival, zeta)
+    draw_hinge_scales(rng, penalty.strength, own, zeta, scales)
     for node in list_nodes(links):
-        fill_gaussian(margins, eta, own, rival, scales, node, prior_precision, precision, shift)
-        factor_in_place(precision, shift, prior_precision)
+        fill_gaussian(penalty, eta, own, rival, scales, node, prior_precision, precision, shift)
+        cholesky(precision)
+        solve_lower(precision, shift)
         draw_gaussian(rng, precision, shift, eta, node)
 
 
@@ -232,18 +213,18 @@ def print_discriminants(rng, margins, links, eta, leaf, prior_precision):
 
 
 @kernel
-def add_drawn(rng, margins, n, precision, shift, zeta, other, sign):
+def add_drawn(rng, penalty, n, precision, shift, zeta, other, sign):
     """Draw lambda of a constraint and add it: `other` is zeta without the node's own part, `sign` that of its pull."""
-    strength = margins.strength
+    strength = penalty.strength
     scale = draw_hinge_scale(rng, abs(strength * zeta))
     pull = sign * strength / scale * (scale + strength * other)
-    add_constraint(precision, shift, margins.data, n, strength * strength / scale, pull)
+    add_constraint(precision, shift, penalty.data, n, strength * strength / scale, pull)
 
 
 @kernel
-def gibbs_discriminants(rng, margins, links, eta, leaf, scale):
+def gibbs_discriminants(rng, penalty, links, eta, leaf, scale):
     """Exact Gibbs of each discriminant with the lambdas of its constraints, in place. For "sum" and "chance" only."""
-    size, least, margin, data = eta.shape[1], 1.0 / (scale * scale), margins.margin, margins.data
+    size, least, margin, data = eta.shape[1], 1.0 / (scale * scale), penalty.margin, penalty.data
     precision, shift = np.empty((size, size)), np.empty(size)
     for node in list_nodes(links):
         above = links.parent[node]
@@ -255,13 +236,14 @@ def gibbs_discriminants(rng, margins, links, eta, leaf, scale):
             own_score = score(eta, node, data, n)
             if child != node:
                 other = margin - score(eta, child, data, n)
-                add_drawn(rng, margins, n, precision, shift, other + own_score, other, -1.0)
+                add_drawn(rng, penalty, n, precision, shift, other + own_score, other, -1.0)
                 continue
             sibling = links.first_child[above]
             while sibling != NULL:
                 if sibling != node:
                     other = margin + score(eta, sibling, data, n)
-                    add_drawn(rng, margins, n, precision, shift, other - own_score, other, 1.0)
+                    add_drawn(rng, penalty, n, precision, shift, other - own_score, other, 1.0)
                 sibling = links.next_sibling[sibling]
-        factor_in_place(precision, shift, least)
+        cholesky(precision)
+        solve_lower(precision, shift)
         draw_gaussian(rng, precision, shift, eta, node)
