@@ -122,7 +122,7 @@ def level_energy(penalty, n, worst, total, n_siblings):
     if n_siblings == 0:
         return 0.0
     kind = penalty.kind
-    energy = 2.0 * penalty.strength * (max(0.0, worst) if kind == MAXIMUM or kind == CHANCE_MAXIMUM else total)
+    energy = 2.0 * penalty.strength * (max(0.0, worst) if kind in (MAXIMUM, CHANCE_MAXIMUM) else total)
     if kind == CHANCE:
         energy += n_siblings * penalty.log_chance[n, 0]
     elif kind == CHANCE_MAXIMUM:
@@ -182,7 +182,7 @@ def gain_of_sibling(penalty, links, eta, m, leaf, child, new_score):
     kind = penalty.kind
     own_score = score(eta, child, penalty.data, m)
     zeta = penalty.margin - own_score + new_score
-    if kind == SUM or kind == CHANCE:
+    if kind in (SUM, CHANCE):
         return level_energy(penalty, m, zeta, max(0.0, zeta), 1)
     if kind == MAXIMUM:
         if zeta <= 0.0:

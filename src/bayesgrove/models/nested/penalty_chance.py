@@ -24,11 +24,11 @@ def log_mean_discount(strength: float, mean: np.ndarray, spread: np.ndarray) -> 
 
     Notes
     -----
-    With b = mean/spread - 2C spread the closed form is Phi(-mean/spread) + exp(-2C mean + 2C^2 spread^2) Phi(b). Where b
-    is negative the exponent and log Phi(b) are both huge and cancel; erfcx holds their sum.
+    With b = mean/spread - 2C spread the closed form is Phi(-mean/spread) + exp(-2C mean + 2C^2 spread^2) Phi(b). Where
+    b is negative the exponent and log Phi(b) are both huge and cancel; erfcx holds their sum.
     """
     mean, spread = np.broadcast_arrays(np.asarray(mean, float), np.asarray(spread, float))
-    flat = ~(spread > 0.0)
+    flat = ~(spread > 1e-140)  # the square of mean / spread must not overflow
     safe = np.where(flat, 1.0, spread)
     ratio = mean / safe
     shifted = ratio - 2.0 * strength * safe
@@ -51,8 +51,8 @@ def log_chance_of_levels(
 
     Notes
     -----
-    g_{n,j} = int j phi(t) Phi(t)^(j-1) e(eps0 + s t) dt, s = nu0 |x_n|, where e is the mean discount over the datum's own
-    node and t the best of its j siblings; in logs, because a large C makes every term tiny.
+    g_{n,j} = int j phi(t) Phi(t)^(j-1) e(eps0 + s t) dt, s = nu0 |x_n|, where e is the mean discount over the own
+    node of the datum and t the best of its j siblings; in logs, because a large C makes every term tiny.
     """
     points = np.linspace(-REACH, REACH, N_POINTS)
     log_step = np.full(N_POINTS, math.log(points[1] - points[0]))

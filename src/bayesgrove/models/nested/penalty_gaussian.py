@@ -148,7 +148,7 @@ def augment_discriminants(rng, penalty, links, eta, leaf, scale):
 
     Notes
     -----
-    **Erratum**: the Gaussian holds the worst constraint of each datum fixed, which depends on eta: it is a proposal, not
+    **Erratum**: the Gaussian holds the worst constraint of each datum fixed, but it depends on eta: a proposal, not
     the conditional. The test `test_printed_update_misses` shows what the missing test of acceptance costs.
     """
     n_data, size, least = len(leaf), eta.shape[1], 1.0 / (scale * scale)

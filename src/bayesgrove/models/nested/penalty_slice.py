@@ -97,7 +97,7 @@ def hinges_exceed(kind, margin, spans, depth, along, across, angle, limit):
     What margins cost by chance does not depend on the discriminants and is left out.
     """
     by_cosine, by_sine = math.cos(angle), math.sin(angle)
-    total, additive = 0.0, kind == SUM or kind == CHANCE
+    total, additive = 0.0, kind in (SUM, CHANCE)
     n_data = (len(spans) - 1) // depth
     for n in range(n_data):
         of_datum = 0.0
