@@ -164,6 +164,14 @@ def grow_slots(state: State) -> None:
     )
 
 
+def make_room(state: State, depth: int) -> None:
+    """Larger arrays after a path move or a start has stopped for want of nodes or slots."""
+    if state.tree.numbers[N_FREE] < depth:
+        grow_nodes(state)
+    else:
+        grow_slots(state)
+
+
 def nodes_in_use(tree: Tree) -> np.ndarray:
     """Nodes of the tree, parents before their children; plain."""
     found = [ROOT]
