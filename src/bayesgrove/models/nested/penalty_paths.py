@@ -198,7 +198,7 @@ def choose_penalised(rng, penalty, tree, eta, n, work, n_found, n_total, hung_fr
 
     Notes
     -----
-    Rejection from bounds that are tightened on the way: whatever happened before, a candidate comes out with probability
+    Rejection from bounds that are tightened on the way: whatever happened, a candidate comes out with a probability
     proportional to its true weight, because the weights themselves never depend on what was drawn.
     """
     former_left = hung_from != NULL

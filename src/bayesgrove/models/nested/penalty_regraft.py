@@ -1,4 +1,4 @@
-"""Regraft with a penalty (6.1, 15.4): candidates in the order of Gumbel values of their bounds, few of them evaluated."""
+"""Regraft with a penalty (6.1, 15.4): Gumbel values of bounds in decreasing order, so that few places are evaluated."""
 
 import math
 from typing import NamedTuple
@@ -8,7 +8,6 @@ import numpy as np
 from bayesgrove.core.constants import NEEDS_CAPACITY, NOT_FINITE, NULL, OK
 from bayesgrove.core.jit import kernel
 from bayesgrove.models.nested.concentrations import draw_concentrations
-from bayesgrove.models.nested.nodes import after_subtree, next_node
 from bayesgrove.models.nested.penalty import (
     Links,
     gain_of_sibling,
@@ -90,7 +89,7 @@ def energy_inside(penalty, links, eta, n, leaf, node):
 
 @kernel
 def next_leaf(tree, leaf, top):
-    """The next leaf below `top` in the order of a walk; NULL at the end. Begin with the leaf at the end of first children.
+    """The next leaf below `top` in the order of a walk, which begins with `first_leaf`; NULL at its end.
 
     `top` itself may be unlinked.
     """
