@@ -7,7 +7,7 @@ import numpy as np
 
 from reference import nested_margins as margins
 from reference.nested import Model, Node, State, at_level, link, nodes_of, tree_from_levels
-from reference.nested_paths import draw_index, draw_theta, log_dirichlet_draw, sweep_paths
+from reference.nested_paths import accepts, draw_index, draw_theta, log_dirichlet_draw, sweep_paths
 
 # Weights (section 6)
 
@@ -190,7 +190,11 @@ def draw_variances(rng: np.random.Generator, model: Model, state: State) -> None
             shape, rate = model.hyperpriors[name]
             squares = math.fsum(float(vector @ vector) for vector in vectors)
             size = sum(vector.size for vector in vectors)
+            before, energy = state.numbers[name], margins.energy_of(model, state)
             state.numbers[name] = (rate + squares / 2.0) / rng.gamma(shape + size / 2.0)
+            # Penalties that divide by what chance gives depend on nu0: there the draw is a proposal.
+            if name == "nu2" and not accepts(rng, energy - margins.energy_of(model, state)):
+                state.numbers[name] = before
 
 
 # A sweep and a start

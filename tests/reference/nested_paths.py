@@ -43,6 +43,11 @@ def draw_index(rng: np.random.Generator, logs) -> int:
     return int(rng.choice(len(logs), p=proportional(list(logs))))
 
 
+def accepts(rng: np.random.Generator, log_ratio: float) -> bool:
+    """True with probability min(1, exp(log_ratio))."""
+    return math.log(1.0 - rng.random()) < log_ratio
+
+
 def draw_theta(rng: np.random.Generator, model: Model, state: State, rows) -> np.ndarray:
     """A component's mean given its data (section 7)."""
     precision = len(rows) / state.s2 + 1.0 / state.h2
@@ -247,7 +252,7 @@ def mh_path(rng: np.random.Generator, model: Model, state: State, n: int) -> Non
     old = state.leaf[n]
     remove_datum(model, state, n)
     new = propose_path(rng, model, state)
-    if math.log(1.0 - rng.random()) >= mh_log_ratio(model, state, n, old, new):
+    if not accepts(rng, mh_log_ratio(model, state, n, old, new)):
         lift_datum(state, n)
         place_datum(state, n, old)
     leaf = state.leaf[n]

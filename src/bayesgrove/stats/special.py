@@ -79,10 +79,10 @@ def log_rising(x, count):
 
 @kernel
 def log_gamma_table(start, size):
-    """lgamma(start + i) for i = 0 .. size - 1."""
+    """lgamma(start + i) for i = 0 .. size - 1; inf at 0, where plain Python would raise."""
     table = np.empty(size)
     for i in range(size):
-        table[i] = math.lgamma(start + i)
+        table[i] = math.lgamma(start + i) if start + i > 0.0 else np.inf
     return table
 
 
