@@ -87,10 +87,8 @@ def draw_sticks(rng: np.random.Generator, gamma0: float, n_components: int) -> n
 
 def draw_dirichlet(rng: np.random.Generator, params: np.ndarray) -> np.ndarray:
     """A Dirichlet draw, right for tiny parameters, 0 for those that are 0."""
-    alive = params > 0.0
-    logs = np.full(params.size, -np.inf)
-    uniforms = 1.0 - rng.random(int(alive.sum()))
-    logs[alive] = np.log(rng.gamma(params[alive] + 1.0)) + np.log(uniforms) / params[alive]
+    with np.errstate(divide="ignore", over="ignore"):
+        logs = np.log(rng.standard_gamma(params + 1.0)) - rng.standard_exponential(params.size) / params
     weights = np.exp(logs - logs.max())
     return weights / weights.sum()
 
@@ -221,10 +219,9 @@ class NestedModel:
         hyperpriors = np.full((len(VALUE_NAMES), 2), np.nan)
         for name in self.free:
             hyperpriors[VALUE_NAMES.index(name)] = (GAMMA_PRIORS | VARIANCE_PRIORS)[name]
-        law = sampled_means(data) if self.family == "sampled" else collapsed(PRIORS[self.family], data)
         target = make_target(
             data,
-            law,
+            self.law(data),
             depth=self.depth,
             values=[self.numbers[name] for name in VALUE_NAMES],
             hyperpriors=hyperpriors,
@@ -236,13 +233,21 @@ class NestedModel:
         )
         return NestedSampler(target, **self.sampler_options)
 
+    def law(self, data: np.ndarray):
+        """What the components are."""
+        return sampled_means(data) if self.family == "sampled" else collapsed(PRIORS[self.family], data)
+
     def state_from(self, sampler: NestedSampler, truth: Truth):
         return sampler.unpack(truth.arrays)
 
     def redraw_data(self, rng: np.random.Generator, sampler: NestedSampler, state):
-        truth = Truth(dict(sampler.pack(state)))
-        sampler = self.sampler(self.draw_data(rng, truth))
-        return sampler, self.state_from(sampler, truth)
+        mixture = state.mixture
+        truth = Truth({"components": mixture.component, "means": mixture.rows, "values": state.values})
+        data = self.draw_data(rng, truth)  # slots as they are: labels do not matter
+        sampler = replace(sampler, target=sampler.target._replace(data=data, law=self.law(data)))
+        if self.family != "sampled":
+            sampler.refresh(state)  # statistics of the components
+        return sampler, state
 
     # ---- functionals
 
