@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
-from bayesgrove.models.nested.nodes import link, next_node, put_in, release, unlink
+from bayesgrove.models.nested.nodes import link, list_nodes, put_in, release, unlink
 from bayesgrove.models.nested.state import ROOT
 from bayesgrove.models.nested.target import ALPHA, GAMMA
 from bayesgrove.models.nested.visits import (
@@ -39,40 +39,35 @@ def weigh_paths(tree, weight, densities, top, alpha, depth, prior, nodes, runnin
     leaf: prod_l N_l / (N_{l-1} + alpha) ell(beta_leaf); branch below u: [the same down to u] alpha / (N_u + alpha)
     ell(beta_u), exact because below u every step is certain and E[beta_leaf | beta_u] = beta_u.
     """
-    parent, first_child, next_sibling = tree.parent, tree.first_child, tree.next_sibling
-    count, level = tree.count, tree.level
-    n_found, total, node = 0, 0.0, ROOT
-    prior[ROOT] = 1.0
-    while node != NULL:
-        if node != ROOT:
-            prior[node] = prior[parent[node]] * count[node]
-        here = prior[node]
+    parent, count, level = tree.parent, tree.count, tree.level
+    n_found, total = list_nodes(tree, depth, nodes), 0.0
+    for i in range(n_found):
+        node = nodes[i]
+        here = 1.0 if node == ROOT else prior[parent[node]] * count[node]
         if level[node] < depth:
             here /= count[node] + alpha
             prior[node] = here
             here *= alpha
-        total += here * mixed(weight, node, densities, top)
-        nodes[n_found] = node
-        running[n_found] = total
-        n_found += 1
-        node = next_node(parent, first_child, next_sibling, node)
+        density = 0.0
+        for k in range(top):
+            density += weight[node, k] * densities[k]
+        total += here * density
+        running[i] = total
     return n_found
 
 
 @kernel
 def weigh_paths_in_logs(tree, log_weight, scores, top, alpha, depth, prior, nodes, log_weights, scratch):
     """Log weights of the same candidates, for data that all of them find unlikely."""
-    n_found, node = 0, ROOT
-    while node != NULL:
+    n_found = list_nodes(tree, depth, nodes)
+    for i in range(n_found):
+        node = nodes[i]
         here = 0.0 if node == ROOT else prior[tree.parent[node]] + math.log(tree.count[node])
         if tree.level[node] < depth:
             here -= math.log(tree.count[node] + alpha)
             prior[node] = here
             here += math.log(alpha)
-        log_weights[n_found] = here + log_mixed(log_weight, node, scores, top, scratch)
-        nodes[n_found] = node
-        n_found += 1
-        node = next_node(tree.parent, tree.first_child, tree.next_sibling, node)
+        log_weights[i] = here + log_mixed(log_weight, node, scores, top, scratch)
     return n_found
 
 

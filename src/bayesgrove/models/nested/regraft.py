@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
-from bayesgrove.models.nested.nodes import add_count, after_subtree, link, new_child, next_node, release, unlink
+from bayesgrove.models.nested.nodes import add_count, link, list_nodes, new_child, release, unlink
 from bayesgrove.models.nested.state import ROOT
 from bayesgrove.models.nested.tables import add_tables, clear_node
 from bayesgrove.models.nested.target import ALPHA, GAMMA
@@ -63,7 +63,7 @@ def log_block_step(log_gamma_n, log_gamma_alpha, n_here, n_block, is_root):
 
 
 @kernel
-def regraft_log_weights(tree, mixture, values, tables, node, log_gamma_n, log_gamma_alpha, base, places, log_weights):
+def regraft_log_weights(tree, mixture, values, tables, node, log_gamma_n, log_gamma_alpha, base, nodes, log_weights):
     """Candidates for an unlinked node, and their log weights without penalty; gives their number.
 
     A candidate at the level of a parent stands for itself, one level above for a new node below it.
@@ -74,21 +74,18 @@ def regraft_log_weights(tree, mixture, values, tables, node, log_gamma_n, log_ga
     parent_level, n_block = level[node] - 1, count[node]
     log_new_child = math.log(values[ALPHA]) + log_gamma_n[n_block]
     log_new_parent = log_new_child + log_gamma_alpha[0] - log_gamma_alpha[n_block]
-    n_found, here = 0, ROOT
-    while here != NULL:
+    n_found = 0
+    for i in range(list_nodes(tree, parent_level, nodes)):
+        here = nodes[i]
         step = log_block_step(log_gamma_n, log_gamma_alpha, count[here], n_block, here == ROOT)
         base[here] = step if here == ROOT else base[parent[here]] + step
         if level[here] >= parent_level - 1:
             is_parent = level[here] == parent_level
             above, place = (parent[here], here) if is_parent else (here, NULL)
             log_prior = base[here] + log_new_child + (0.0 if is_parent else log_new_parent)
-            places[n_found] = here
+            nodes[n_found] = here
             log_weights[n_found] = log_prior + log_seats(gamma, weight, log_weight, above, tables, place, node, top)
             n_found += 1
-        if level[here] == parent_level:
-            here = after_subtree(parent, tree.next_sibling, here)
-        else:
-            here = next_node(parent, tree.first_child, tree.next_sibling, here)
     return n_found
 
 
@@ -130,7 +127,7 @@ def attach(tree, tables, node, place, emptied, top):
 
 
 @kernel
-def regraft_node(rng, tree, mixture, values, tables, node, log_gamma_n, log_gamma_alpha, base, places, log_weights):
+def regraft_node(rng, tree, mixture, values, tables, node, log_gamma_n, log_gamma_alpha, base, nodes, log_weights):
     """Draw a node's parent; gives MOVED if it is another, TRIED if not, KEPT if the node must stay, NULL on failure."""
     if is_fixed(tree, node):
         return KEPT
@@ -138,12 +135,12 @@ def regraft_node(rng, tree, mixture, values, tables, node, log_gamma_n, log_gamm
     above = tree.parent[parent]
     emptied = detach(tree, tables, node, top)
     n_found = regraft_log_weights(
-        tree, mixture, values, tables, node, log_gamma_n, log_gamma_alpha, base, places, log_weights
+        tree, mixture, values, tables, node, log_gamma_n, log_gamma_alpha, base, nodes, log_weights
     )
     chosen = draw_log_categorical(rng, log_weights[:n_found])
     if chosen == NULL:
         return NULL
-    place = places[chosen]
+    place = nodes[chosen]
     attach(tree, tables, node, place, emptied, top)
     return TRIED if place == (parent if emptied == NULL else above) else MOVED
 

@@ -4,10 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
-from bayesgrove.models.nested.nodes import after_subtree, next_node
-from bayesgrove.models.nested.state import ROOT
+from bayesgrove.models.nested.nodes import list_nodes
 
 
 class Tables(NamedTuple):
@@ -63,14 +61,11 @@ def draw_node_tables(rng, gamma, weight, tables, node, parent, top):
 @kernel
 def nodes_at(tree, level, out):
     """Nodes of a level to `out`; gives their number."""
-    n_found, node = 0, ROOT
-    while node != NULL:
-        if tree.level[node] == level:
-            out[n_found] = node
+    n_found = 0
+    for i in range(list_nodes(tree, level, out)):
+        if tree.level[out[i]] == level:
+            out[n_found] = out[i]
             n_found += 1
-            node = after_subtree(tree.parent, tree.next_sibling, node)
-        else:
-            node = next_node(tree.parent, tree.first_child, tree.next_sibling, node)
     return n_found
 
 

@@ -68,19 +68,11 @@ def fill_densities(law, data, datum, values, mixture, n_components, scores, dens
 
 @kernel
 def mixed(weight, node, densities, top):
-    """Density of a datum at a node, components integrated out; four sums at a time keep the processor busy."""
-    first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
-    k = 0
-    while k + 3 < top:
-        first += weight[node, k] * densities[k]
-        second += weight[node, k + 1] * densities[k + 1]
-        third += weight[node, k + 2] * densities[k + 2]
-        fourth += weight[node, k + 3] * densities[k + 3]
-        k += 4
-    while k < top:
-        first += weight[node, k] * densities[k]
-        k += 1
-    return (first + second) + (third + fourth)
+    """Density of a datum at a node, components integrated out."""
+    total = 0.0
+    for k in range(top):
+        total += weight[node, k] * densities[k]
+    return total
 
 
 @kernel

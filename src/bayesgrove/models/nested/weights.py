@@ -8,8 +8,9 @@ import math
 
 import numpy as np
 
+from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
-from bayesgrove.models.nested.nodes import next_node
+from bayesgrove.models.nested.nodes import all_nodes
 from bayesgrove.models.nested.state import REMAINDER, ROOT
 from bayesgrove.models.nested.target import GAMMA, GAMMA0
 from bayesgrove.stats.sampling import draw_log_categorical, draw_log_gamma
@@ -112,19 +113,18 @@ def open_component(rng, tree, mixture, values, end, on_path):
     ancestors' too, so that the shares of nodes on the path get one observed atom, the +1. `on_path` is all False
     before and after.
     """
-    parent, first_child, next_sibling = tree.parent, tree.first_child, tree.next_sibling
+    parent, nodes = tree.parent, all_nodes(tree)
     log_weight, weight, gamma = mixture.log_weight, mixture.weight, values[GAMMA]
     slot = free_slot(mixture.in_use)
     mixture.in_use[slot] = True
     mixture.numbers[0] = max(mixture.numbers[0], slot + 1)
     node = end
-    while node != -1:
+    while node != NULL:
         on_path[node] = True
         node = parent[node]
     log_share, log_rest = draw_log_share(rng, 1.0, values[GAMMA0], -math.log(values[GAMMA0]))
     divide_remainder(log_weight, weight, ROOT, slot, log_share, log_rest)
-    node = next_node(parent, first_child, next_sibling, ROOT)
-    while node != -1:
+    for node in nodes[1:]:
         above = parent[node]
         if log_weight[node, REMAINDER] > -np.inf:
             a, b = gamma * weight[above, slot], gamma * weight[above, REMAINDER]
@@ -133,9 +133,8 @@ def open_component(rng, tree, mixture, values, end, on_path):
                 a += 1.0
             log_share, log_rest = draw_log_share(rng, a, b, log_ratio)
             divide_remainder(log_weight, weight, node, slot, log_share, log_rest)
-        node = next_node(parent, first_child, next_sibling, node)
     node = end
-    while node != -1:
+    while node != NULL:
         on_path[node] = False
         node = parent[node]
     return slot
