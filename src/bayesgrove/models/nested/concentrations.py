@@ -2,7 +2,7 @@
 
 import math
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.nested.nodes import all_nodes
 from bayesgrove.models.nested.state import ROOT
 from bayesgrove.models.nested.tables import draw_n_tables
@@ -13,13 +13,13 @@ LEAST, MOST = 1e-12, 1e12
 """Concentrations are kept between these: their laws reach 0 where a hyperprior is very wide."""
 
 
-@kernel
+@borrower
 def draw_concentration(rng, shape, rate):
     """A Gamma variate, kept away from 0 and infinity."""
     return min(max(rng.standard_gamma(shape) / rate, LEAST), MOST)
 
 
-@kernel
+@borrower
 def log_auxiliary(rng, concentration, n_customers):
     """log w, w ~ Beta(concentration, n)."""
     return draw_log_share(rng, concentration, n_customers, math.log(concentration / n_customers))[0]
@@ -35,7 +35,7 @@ def draw_gamma(rng, tree, tables, values, hyperpriors):
     values[GAMMA] = draw_concentration(rng, shape, rate)
 
 
-@kernel
+@borrower
 def draw_gamma0(rng, tables, values, hyperpriors, in_use, top, n_components):
     """gamma0 ~ Gamma(a + K, b - log w); with finitely many components the tables at the root count instead of K."""
     shape, gamma0 = hyperpriors[GAMMA0, 0], values[GAMMA0]

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.nested.laws import log_density_rows, log_prior_rows
 from bayesgrove.models.nested.nodes import all_nodes
 from bayesgrove.models.nested.state import REMAINDER, ROOT, State
@@ -31,7 +31,7 @@ def log_path_prior(tree, alpha, depth):
     return total
 
 
-@kernel
+@borrower
 def log_component_weights(leaf, component, log_weight):
     """Sum of the log weights that the data's components have at their leaves."""
     total = 0.0
@@ -40,7 +40,7 @@ def log_component_weights(leaf, component, log_weight):
     return total
 
 
-@kernel
+@borrower
 def log_power(a, log_a, log_beta):
     """log(beta^a / Gamma(a)), also where a has underflowed; 0 for a weight that has."""
     if log_beta == -np.inf:
@@ -48,7 +48,7 @@ def log_power(a, log_a, log_beta):
     return a * log_beta + (log_a if a < TINY else -math.lgamma(a))
 
 
-@kernel
+@borrower
 def log_root_weights(log_weight, in_use, top, gamma0, n_components):
     """Log density of the root's weights: gamma0^K beta*^gamma0, or Dir(gamma0 / K)."""
     total = 0.0
@@ -81,7 +81,7 @@ def log_weight_prior(tree, mixture, gamma, gamma0, n_components):
     return total
 
 
-@kernel
+@borrower
 def log_hyperpriors(values, hyperpriors):
     """Log densities of the numbers that are learned."""
     total = 0.0

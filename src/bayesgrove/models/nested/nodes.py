@@ -3,11 +3,11 @@
 import numpy as np
 
 from bayesgrove.core.constants import NULL
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.nested.state import N_FREE, ROOT, TOP
 
 
-@kernel
+@borrower
 def link(tree, node, parent):
     """Make an unlinked node the first child of another."""
     eldest = tree.first_child[parent]
@@ -19,7 +19,7 @@ def link(tree, node, parent):
     tree.first_child[parent] = node
 
 
-@kernel
+@borrower
 def unlink(tree, node):
     """Take a node out of its parent's children; it keeps its own children and remembers its parent."""
     before, after = tree.previous_sibling[node], tree.next_sibling[node]
@@ -31,7 +31,7 @@ def unlink(tree, node):
         tree.previous_sibling[after] = before
 
 
-@kernel
+@borrower
 def new_child(tree, parent):
     """A new node without data, linked; there must be a free one."""
     numbers = tree.numbers
@@ -45,7 +45,7 @@ def new_child(tree, parent):
     return node
 
 
-@kernel
+@borrower
 def release(tree, node):
     """Free an unlinked node and what hangs below it, in which each node has one child at most."""
     numbers = tree.numbers
@@ -55,7 +55,7 @@ def release(tree, node):
         node = tree.first_child[node]
 
 
-@kernel
+@borrower
 def take_out(tree, datum):
     """Remove a datum's path; gives the top of the nodes it leaves empty, unlinked but not released, or NULL."""
     node, top = tree.leaf[datum], NULL
@@ -69,7 +69,7 @@ def take_out(tree, datum):
     return top
 
 
-@kernel
+@borrower
 def put_in(tree, datum, leaf):
     """Let a datum's path end in a leaf."""
     tree.leaf[datum] = leaf
@@ -79,7 +79,7 @@ def put_in(tree, datum, leaf):
         node = tree.parent[node]
 
 
-@kernel
+@borrower
 def add_count(tree, node, more):
     """Add to the counts of a node and of all above it."""
     while node != NULL:
@@ -87,7 +87,7 @@ def add_count(tree, node, more):
         node = tree.parent[node]
 
 
-@kernel
+@borrower
 def list_nodes(tree, lowest, nodes):
     """Nodes down to a level, parents before their children, to `nodes`; gives their number.
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from bayesgrove.core.constants import NULL
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.nested.nodes import link, list_nodes, put_in, release, unlink
 from bayesgrove.models.nested.state import ROOT
 from bayesgrove.models.nested.target import ALPHA, GAMMA
@@ -27,7 +27,7 @@ CHANGED, VISITS, N_TALLIES = 0, 1, 2
 """Places in the tallies of path moves: visits that change the tree; all visits."""
 
 
-@kernel
+@borrower
 def weigh_paths(tree, weight, densities, top, alpha, depth, prior, nodes, running):
     """Weights of all candidates in linear space, added up in `running`; gives their number.
 
@@ -56,7 +56,7 @@ def weigh_paths(tree, weight, densities, top, alpha, depth, prior, nodes, runnin
     return n_found
 
 
-@kernel
+@borrower
 def weigh_paths_in_logs(tree, log_weight, scores, top, alpha, depth, prior, nodes, log_weights, scratch):
     """Log weights of the same candidates, for data that all of them find unlikely."""
     n_found = list_nodes(tree, depth, nodes)
@@ -71,7 +71,7 @@ def weigh_paths_in_logs(tree, log_weight, scores, top, alpha, depth, prior, node
     return n_found
 
 
-@kernel
+@borrower
 def first_above(running, n, level):
     """First place whose running sum is above a level; the last place where the sum grew if none is."""
     low, high = 0, n - 1
@@ -86,7 +86,7 @@ def first_above(running, n, level):
     return low
 
 
-@kernel
+@borrower
 def choose_path(rng, tree, mixture, values, depth, scores, densities, prior, nodes, running, scratch):
     """Node of the chosen candidate; NULL if none is possible."""
     top, alpha = mixture.numbers[0], values[ALPHA]
@@ -123,14 +123,14 @@ def gibbs_paths(rng, law, data, tree, mixture, values, depth, n_components, orde
         slot = NULL if node == NULL else choose_component(rng, mixture, node, scores, densities, scratch[0])
         if slot == NULL:
             return -1 - datum
-        place_datum(rng, law, data, tree, mixture, values, datum, node, slot, depth, counts, scratch, on_path)
+        place_datum(rng, law, data, tree, mixture, values, datum, node, slot, depth, counts, scratch, on_path, nodes)
         tallies[CHANGED] += node != hung_from and (top != NULL or node != former)
         tallies[VISITS] += 1
         done += 1
     return done
 
 
-@kernel
+@borrower
 def draw_nested_path(rng, tree, alpha, depth):
     """Walk down from the root by the nested Chinese restaurant process; gives the last node that exists."""
     node = ROOT
@@ -148,7 +148,7 @@ def draw_nested_path(rng, tree, alpha, depth):
     return node
 
 
-@kernel
+@borrower
 def log_density_ratio(mixture, new, old, scores, densities, scratch):
     """log ell at one node minus log ell at another."""
     top = mixture.numbers[0]
@@ -159,7 +159,7 @@ def log_density_ratio(mixture, new, old, scores, densities, scratch):
     return log_above - log_mixed(mixture.log_weight, old, scores, top, scratch)
 
 
-@kernel
+@borrower
 def propose_path(rng, tree, mixture, values, depth, counts, scratch):
     """A path from the nCRP with weights of new nodes from their prior; its leaf and the top new node or NULL."""
     end = draw_nested_path(rng, tree, values[ALPHA], depth)
@@ -175,6 +175,7 @@ def metropolis_paths(rng, law, data, tree, mixture, values, depth, n_components,
     capacity, n_slots = tree.parent.size, mixture.size.size
     scores, densities, scratch = np.empty(n_slots), np.empty(n_slots), np.empty((2, n_slots))
     counts, on_path = np.zeros((1, n_slots)), np.zeros(capacity, np.bool_)
+    nodes = np.empty(capacity, np.int64)
     while done < order.size and has_room(tree, mixture, depth, n_components):
         datum = order[done]
         former = tree.leaf[datum]
@@ -194,7 +195,7 @@ def metropolis_paths(rng, law, data, tree, mixture, values, depth, n_components,
         slot = choose_component(rng, mixture, leaf, scores, densities, scratch[0])
         if slot == NULL:
             return -1 - datum
-        settle_component(rng, law, data, tree, mixture, values, datum, leaf, slot, on_path)
+        settle_component(rng, law, data, tree, mixture, values, datum, leaf, slot, on_path, nodes)
         put_in(tree, datum, leaf)
         tallies[CHANGED] += leaf != former
         tallies[VISITS] += 1

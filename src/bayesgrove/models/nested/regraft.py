@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from bayesgrove.core.constants import NULL
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.nested.nodes import add_count, link, list_nodes, new_child, release, unlink
 from bayesgrove.models.nested.state import ROOT
 from bayesgrove.models.nested.tables import add_tables, clear_node
@@ -23,7 +23,7 @@ MOST_FACTORS = 12
 KEPT, TRIED, MOVED = 0, 1, 2
 
 
-@kernel
+@borrower
 def log_rising_factorial(x, count):
     """lgamma(x + count) - lgamma(x) for a whole count."""
     if count > MOST_FACTORS:
@@ -34,7 +34,7 @@ def log_rising_factorial(x, count):
     return math.log(product)
 
 
-@kernel
+@borrower
 def log_seats(gamma, weight, log_weight, above, tables, place, node, top):
     """Dirichlet-multinomial factor of giving the tables of `node` to a parent.
 
@@ -55,14 +55,14 @@ def log_seats(gamma, weight, log_weight, above, tables, place, node, top):
     return total - log_rising_factorial(gamma + n_there, tables.n_tables[node])
 
 
-@kernel
+@borrower
 def log_block_step(log_gamma_n, log_gamma_alpha, n_here, n_block, is_root):
     """Log factor of n_block data walking into a node that has n_here, and on to one of its children."""
     step = log_gamma_alpha[n_here] - log_gamma_alpha[n_here + n_block]
     return step if is_root else step + log_gamma_n[n_here + n_block] - log_gamma_n[n_here]
 
 
-@kernel
+@borrower
 def regraft_log_weights(tree, mixture, values, tables, node, log_gamma_n, log_gamma_alpha, base, nodes, log_weights):
     """Candidates for an unlinked node, and their log weights without penalty; gives their number.
 
@@ -89,14 +89,14 @@ def regraft_log_weights(tree, mixture, values, tables, node, log_gamma_n, log_ga
     return n_found
 
 
-@kernel
+@borrower
 def is_fixed(tree, node):
     """Whether taking the node away would empty its grandparent too, other than the root."""
     above = tree.parent[tree.parent[node]]
     return above != ROOT and tree.count[above] == tree.count[node]
 
 
-@kernel
+@borrower
 def detach(tree, tables, node, top):
     """Unlink a node with its data and tables; gives its parent if that is empty now, unlinked, or NULL."""
     parent = tree.parent[node]
@@ -109,7 +109,7 @@ def detach(tree, tables, node, top):
     return parent
 
 
-@kernel
+@borrower
 def attach(tree, tables, node, place, emptied, top):
     """Link a node below its new parent: `place` itself, or a new node below `place`, made from `emptied` if any."""
     if tree.level[place] == tree.level[node] - 1:
@@ -126,7 +126,7 @@ def attach(tree, tables, node, place, emptied, top):
     add_tables(tables, node, place, top, 1.0)
 
 
-@kernel
+@borrower
 def regraft_node(rng, tree, mixture, values, tables, node, log_gamma_n, log_gamma_alpha, base, nodes, log_weights):
     """Draw a node's parent; gives MOVED if it is another, TRIED if not, KEPT if the node must stay, NULL on failure."""
     if is_fixed(tree, node):

@@ -7,7 +7,7 @@ level itself integrated out; all weights are drawn again at the end.
 import numpy as np
 
 from bayesgrove.core.constants import NEEDS_CAPACITY, NOT_FINITE, OK
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.nested.concentrations import draw_concentrations
 from bayesgrove.models.nested.nodes import all_nodes
 from bayesgrove.models.nested.regraft import regraft_level
@@ -18,7 +18,7 @@ from bayesgrove.models.nested.weights import draw_child_weights, draw_weights
 from bayesgrove.stats.special import log_gamma_table
 
 
-@kernel
+@borrower
 def draw_root_weights(rng, mixture, gamma0, tables, n_components, scratch):
     """Dir(n_01 .. n_0K, gamma0), or Dir(gamma0 / K + n_0k) for finitely many components."""
     top = mixture.numbers[0]
@@ -47,7 +47,7 @@ def draw_all_weights(rng, tree, mixture, values, tables, n_components):
         )  # fmt: skip
 
 
-@kernel
+@borrower
 def draw_level_tables(rng, tree, mixture, gamma, tables, nodes, n_nodes):
     """Tables of the nodes of a level."""
     top, weight = mixture.numbers[0], mixture.weight
@@ -55,7 +55,7 @@ def draw_level_tables(rng, tree, mixture, gamma, tables, nodes, n_nodes):
         draw_node_tables(rng, gamma, weight, tables, nodes[i], tree.parent[nodes[i]], top)
 
 
-@kernel
+@borrower
 def has_room_to_regraft(tree):
     """Whether each node may get a new parent."""
     return 2 * tree.numbers[N_FREE] >= tree.parent.size
