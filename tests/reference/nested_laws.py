@@ -24,7 +24,7 @@ from conftest import find_shared_file
 from reference.nested import Model, tree_key
 from reference.nested_exact import Law, exact_law, expected_factors
 
-N_FACTOR_DRAWS = 400_000
+N_FACTOR_DRAWS = 200_000
 LARGEST_Z = 4.4
 N_BATCHES = 40
 THINNING = 2.0

@@ -8,6 +8,7 @@ import pytest
 
 from bayesgrove.inference.geweke import geweke_test
 from bayesgrove.inference.schedule import Step
+from bayesgrove.models.nested.schedules import paper_steps
 from reference.nested_generative import NestedModel
 
 pytestmark = pytest.mark.statistical
@@ -72,3 +73,50 @@ def test_every_move_alone(name, free):
 )
 def test_all_kinds_of_models(model, steps):
     check(model, steps, 3, n_forward=20_000, n_chain=20_000)
+
+
+# With a penalty on fixed rows: p(V, eta) R(V, eta) can be drawn by rejection
+
+DISCRIMINANTS = Step("discriminants")
+PENALISED = (GIBBS, DISCRIMINANTS, WEIGHTS, MEANS)
+PENALISED_FREE = (*FREE, "discriminant_variance")
+
+
+def penalised(penalty, **changes):
+    strength = 0.3 if penalty in ("max", "sum") else 0.1
+    return NestedModel(PENALISED_FREE, penalty=penalty, strength=strength).with_(**changes)
+
+
+def test_sweeps_under_a_penalty():
+    check(penalised("max"), PENALISED, 4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", ["gibbs", "mh"])
+@pytest.mark.parametrize("penalty", ["max", "sum", "chance", "chance-max"])
+def test_all_penalties(penalty, path):
+    steps = (Step("paths", 1, {"path": path}), DISCRIMINANTS, WEIGHTS, MEANS)
+    check(penalised(penalty), steps, 5, n_forward=10_000, n_chain=20_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("penalty", ["max", "sum"])
+def test_penalties_of_other_models(penalty):
+    check(penalised(penalty, depth=3), PENALISED, 6, n_forward=10_000, n_chain=20_000)
+    check(
+        penalised(penalty, free=CONCENTRATIONS, family="bernoulli"), PENALISED, 7, n_forward=10_000, n_chain=20_000
+    )
+
+
+@pytest.mark.slow
+def test_a_penalty_of_no_strength():
+    """Discriminants are their prior's, of created nodes too; their variance follows its hyperprior."""
+    check(penalised("max", strength=0.0), PENALISED, 8, n_forward=10_000, n_chain=20_000)
+
+
+@pytest.mark.slow
+def test_the_printed_sampler_fails():
+    report = geweke_test(
+        penalised("max", free=CONCENTRATIONS), paper_steps(penalty=True), n_forward=10_000, n_chain=20_000, seed=9
+    )
+    assert {"level-1 nodes", "leaves", "eta squared"} <= set(report.alarms), report

@@ -16,8 +16,8 @@ from reference.nested_laws import LARGEST_Z, agreement, golden, law_of, memory, 
 
 pytestmark = pytest.mark.statistical
 N_SWEEPS = 20_000
-N_TESTS = 100
-"""G-tests of all cases, two per case, slow ones included, or more."""
+N_TESTS = 2 * (14 + 2 + 40 + 6)
+"""G-tests of all cases, slow ones included: of the trees, and of trees with components."""
 LEVEL = bonferroni_level(1e-3, N_TESTS)
 LARGEST_TV = 0.05
 LARGEST_RMS = {False: 1.6, True: 2.0}
@@ -77,3 +77,63 @@ def test_random_concentrations(name):
     assert total_variation(np.bincount(chain.trees, minlength=60), given["posterior"]) <= LARGEST_TV
     for place, key in enumerate(("E_alpha", "E_gamma", "E_gamma0")):
         assert abs(mean_z(chain.values[:, place], given[key])) <= LARGEST_Z, key
+
+
+# With a penalty
+
+STRENGTH = 0.4
+
+
+def discriminants(update):
+    return Step("discriminants", 1, {"update": update})
+
+
+def penalised(path, update="slice", *, regraft=True, lazy=True):
+    first = Step("paths", 1, {"path": path} if lazy else {"path": path, "lazy": False})
+    return (first, discriminants(update), WEIGHTS if regraft else PLAIN_WEIGHTS, MEANS)
+
+
+PENALISED = {
+    "gibbs": penalised("gibbs", regraft=False),
+    "gibbs and regraft": penalised("gibbs"),
+    "full evaluation": penalised("gibbs", lazy=False),
+    "mh": penalised("mh", regraft=False),
+    "mh and regraft": penalised("mh"),
+}
+UPDATES = {"max": "augmented", "sum": "gibbs", "chance": "gibbs"}
+"""Moves of the discriminants besides the slice."""
+
+
+def penalised_cases():
+    fast = {("max", "gibbs and regraft", "A"), ("chance", "gibbs and regraft", "A")}
+    for case in itertools.product(("max", "sum", "chance", "chance-max"), PENALISED, "AB"):
+        yield slow_unless(case in fast, *case)
+
+
+def check_penalised(penalty, steps, data, seed, n_sweeps=N_SWEEPS):
+    law, error = law_of(data, penalty, STRENGTH)
+    chain = run(sampler_of(data, penalty, STRENGTH), steps, n_sweeps, seed, law)
+    check_law(agreement(chain, law, error), penalised=True)
+
+
+@pytest.mark.parametrize(("penalty", "name", "data"), list(penalised_cases()))
+def test_with_a_penalty(penalty, name, data):
+    """All penalties, path moves and schedules; lazy rejection and full evaluation have the same law."""
+    check_penalised(penalty, PENALISED[name], data, 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data", ["A", "B"])
+@pytest.mark.parametrize("penalty", UPDATES)
+def test_other_moves_of_the_discriminants(penalty, data):
+    check_penalised(penalty, penalised("gibbs", UPDATES[penalty]), data, 4, 3 * N_SWEEPS)
+
+
+def test_a_penalty_of_no_strength_changes_nothing():
+    """The discriminants have a stream of their own: trees, components and weights are those without them."""
+    law, _ = law_of("A")
+    steps = (paths("gibbs"), WEIGHTS, MEANS)
+    without = run(sampler_of("A"), steps, 200, 5, law)
+    beside = run(sampler_of("A", "max", 0.0), (steps[0], discriminants("slice"), *steps[1:]), 200, 5, law)
+    np.testing.assert_array_equal(without.trees, beside.trees)
+    np.testing.assert_array_equal(without.components, beside.components)
