@@ -143,20 +143,21 @@ def visit_of(kernel, datum, *extra):
     return visit
 
 
-@pytest.mark.parametrize("n_components", [None, 3], ids=["infinite", "finite"])
-@pytest.mark.parametrize(("kernel", "twin"), [(gibbs_paths, "gibbs_path"), (metropolis_paths, "mh_path")])
-def test_paths(kernel, twin, n_components):
-    key = (4, 2, "", n_components)
+PATHS = {"gibbs": (gibbs_paths, nested_paths.gibbs_path), "mh": (metropolis_paths, nested_paths.mh_path)}
+COMPONENTS = pytest.mark.parametrize("n_components", [None, 3], ids=["infinite", "finite"])
+
+
+@COMPONENTS
+@pytest.mark.parametrize("path", PATHS)
+def test_paths(path, n_components):
+    key, (kernel, move) = (4, 2, "", n_components), PATHS[path]
     for arrays, datum in itertools.product(starts(key, 4), range(4)):
-        move = getattr(nested_paths, twin)
-        check_move(
-            model_of(*key), "", arrays, visit_of(kernel, datum), lambda *given, n=datum, move=move: move(*given, n)
-        )
+        check_move(model_of(*key), "", arrays, visit_of(kernel, datum), lambda *given, n=datum: move(*given, n))
 
 
-@pytest.mark.parametrize("kernel", [gibbs_paths, metropolis_paths])
-def test_paths_of_three_levels(kernel):
-    key, move = (3, 3, ""), nested_paths.gibbs_path if kernel is gibbs_paths else nested_paths.mh_path
+@pytest.mark.parametrize("path", PATHS)
+def test_paths_of_three_levels(path):
+    key, (kernel, move) = (3, 3, ""), PATHS[path]
     for arrays, datum in itertools.product(starts(key, 3), range(3)):
         check_move(model_of(*key), "", arrays, visit_of(kernel, datum), lambda *given, n=datum: move(*given, n))
 
@@ -184,20 +185,22 @@ def test_penalised_metropolis_paths(penalty, own_only):
 
 @pytest.mark.parametrize("free", [False, True], ids=["fixed", "free"])
 @pytest.mark.parametrize("regraft", [False, True], ids=["plain", "regraft"])
-def test_weights(regraft, free):
-    key = (4, 2, "", None, free)
+@COMPONENTS
+def test_weights(n_components, regraft, free):
+    key = (4, 2, "", n_components, free)
     model = model_of(*key)._replace(regraft=regraft)
 
     def library(rng, target, state):
         pass_over_weights(
-            rng, state.tree, state.mixture, state.values, target.hyperpriors, 2, 0, regraft, np.zeros(2, np.int64)
-        )
+            rng, state.tree, state.mixture, state.values, target.hyperpriors, 2, target.n_components, regraft,
+            np.zeros(2, np.int64),
+        )  # fmt: skip
 
     for arrays in starts(key, 5):
         check_move(model, "", arrays, library, nested_moves.update_weights)
 
 
-@pytest.mark.parametrize("n_components", [None, 3], ids=["infinite", "finite"])
+@COMPONENTS
 def test_means_and_variances(n_components):
     key = (4, 2, "", n_components, True)
 

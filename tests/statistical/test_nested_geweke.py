@@ -103,9 +103,7 @@ def test_all_penalties(penalty, path):
 @pytest.mark.parametrize("penalty", ["max", "sum"])
 def test_penalties_of_other_models(penalty):
     check(penalised(penalty, depth=3), PENALISED, 6, n_forward=10_000, n_chain=20_000)
-    check(
-        penalised(penalty, free=CONCENTRATIONS, family="bernoulli"), PENALISED, 7, n_forward=10_000, n_chain=20_000
-    )
+    check(penalised(penalty, free=CONCENTRATIONS, family="bernoulli"), PENALISED, 7, n_forward=10_000, n_chain=20_000)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Compiled moves of nested hierarchies against the exact law of the 60 trees of four data (acceptance 7, 8, 13, 19, 20).
+"""Compiled moves of nested hierarchies against the exact law of 60 trees (acceptance 7, 8, 13, 19, 20).
 
 Fixed seeds, no retries. LEVEL is the false-alarm rate of the G-tests of this file together on fresh seeds; bounds on
 the total variation, |z| and the root mean square of z are the specification's.
