@@ -186,6 +186,7 @@ def test_penalised_metropolis_paths(penalty, own_only):
 @pytest.mark.parametrize("free", [False, True], ids=["fixed", "free"])
 @pytest.mark.parametrize("regraft", [False, True], ids=["plain", "regraft"])
 @COMPONENTS
+@pytest.mark.filterwarnings("ignore:divide by zero encountered in log")  # of plain Python, not of compiled code
 def test_weights(n_components, regraft, free):
     key = (4, 2, "", n_components, free)
     model = model_of(*key)._replace(regraft=regraft)
