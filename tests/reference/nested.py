@@ -189,28 +189,29 @@ def log_p_tree(root: Node, depth: int, alpha: float) -> float:
     return total
 
 
-def log_dirichlet_density(log_weights: np.ndarray, params: np.ndarray) -> float:
-    """Coordinates of parameter 0 (a remainder that is not there) are left out."""
-    total = math.lgamma(float(params.sum()))
-    for value, a in zip(log_weights, params, strict=True):
-        if a > 0.0:
-            total += (a - 1.0) * value - math.lgamma(a)
+def log_dirichlet_density(log_weights: np.ndarray, log_params: np.ndarray) -> float:
+    """In d beta / beta, finite where weights underflow; coordinates without parameter or weight are left out."""
+    total = math.lgamma(float(np.exp(log_params).sum()))
+    for value, log_a in zip(log_weights.tolist(), log_params.tolist(), strict=True):
+        if log_a > -math.inf and value > -math.inf:
+            a = math.exp(log_a)
+            total += a * value + (log_a if a < 1e-290 else -math.lgamma(a))  # Gamma(a) is 1 / a for tiny a
     return total
 
 
 def log_weights_density(model: Model, state: State) -> float:
-    """Density of all weights; the root's is that of the components in use, their atoms not ordered.
+    """Density of all weights in d beta / beta; the root's is that of the components in use, their atoms not ordered.
 
-    gamma0^K b*^(gamma0 - 1) / prod b_k integrates to Ewens' law of the partition with the data's factors b_c.
+    gamma0^K b*^gamma0 d b / b integrates, with the data's factors b_c, to Ewens' law of the partition.
     """
     root = state.root.log_weights
     if model.n_components is not None:
-        params = np.append(np.full(model.n_components, state.gamma0 / model.n_components), 0.0)
-        total = log_dirichlet_density(root, params)
+        log_share = math.log(state.gamma0 / model.n_components)
+        total = log_dirichlet_density(root, np.append(np.full(model.n_components, log_share), -math.inf))
     else:
-        total = (len(root) - 1) * math.log(state.gamma0) + (state.gamma0 - 1.0) * root[-1] - float(root[:-1].sum())
+        total = (len(root) - 1) * math.log(state.gamma0) + state.gamma0 * root[-1]
     for node in nodes_of(state.root)[1:]:
-        total += log_dirichlet_density(node.log_weights, state.gamma * np.exp(node.parent.log_weights))
+        total += log_dirichlet_density(node.log_weights, math.log(state.gamma) + node.parent.log_weights)
     return total
 
 

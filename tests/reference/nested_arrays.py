@@ -3,7 +3,7 @@
 import numpy as np
 
 from reference.crosscat import relabel
-from reference.nested import Model, State, levels_of, nodes_of, tree_from_levels
+from reference.nested import Model, State, levels_of, tree_from_levels
 from reference.nested_exact import named_nodes
 
 NUMBERS = ("alpha", "gamma", "gamma0", "s2", "h2", "nu2")
@@ -39,11 +39,6 @@ def state_of(arrays: dict[str, np.ndarray]) -> State:
         if "discriminants" in arrays and place:
             node.eta = arrays["discriminants"][place - 1].copy()
     return state
-
-
-def log_weights_total(state: State) -> float:
-    """Sum of all log weights: the library measures densities in d beta / beta."""
-    return float(sum(node.log_weights[np.isfinite(node.log_weights)].sum() for node in nodes_of(state.root)))
 
 
 def key_of(arrays: dict[str, np.ndarray]) -> tuple:
