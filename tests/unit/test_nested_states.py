@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bayesgrove.core.errors import InvalidSettingError, NumericalError
+from bayesgrove.core.jit import types_of
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.chain import Draw, begin, from_checkpoint, to_checkpoint, walk
 from bayesgrove.inference.schedule import Step
@@ -19,6 +20,7 @@ from bayesgrove.models.nested.schedules import default_schedule
 from bayesgrove.models.nested.state import check, grow_nodes, grow_slots, nodes_in_use
 from bayesgrove.models.nested.target import make_target, sampled_means
 from bayesgrove.models.nested.visits import refuse_datum
+from bayesgrove.models.nested.warm import calls_elsewhere, calls_here, compile_kernels, small
 from conftest import BY_NAME
 from reference.nested_states import gaussian_sampler
 
@@ -281,3 +283,50 @@ def test_fingerprints_tell_models_apart():
     ]
     assert all(first != second for k, first in enumerate(prints) for second in prints[:k])
     assert gaussian_sampler(data).fingerprint() == prints[0]
+
+
+def penalised_sampler(strength, kind=targets.MAXIMUM, **settings):
+    data = generator(27).normal(size=(15, 2)) * 2.0
+    return gaussian_sampler(data, penalty=kind, strength=strength, margin_data=data, **settings)
+
+
+def test_discriminants_without_strength_change_no_other_draw():
+    without = gaussian_sampler(penalised_sampler(0.0).target.data)
+    plain, penalised = default_schedule(0), default_schedule(0, penalty=True)
+    first, second = begin(without, generator(28)), begin(penalised_sampler(0.0), generator(28))
+    for one, other in zip(
+        walk(without, plain, first, 20), walk(penalised_sampler(0.0), penalised, second, 20), strict=True
+    ):
+        if isinstance(one, Draw):
+            assert all(np.array_equal(one.arrays[name], other.arrays[name]) for name in one.arrays)
+            assert other.scalars["energy"] == 0.0
+            assert other.scalars["rcdl"] == other.scalars["cdl"]
+
+
+@pytest.mark.parametrize("options", [{}, {"sampler": "paper"}], ids=str)
+def test_a_stored_penalised_chain_goes_on_with_the_same_bits(options):
+    sampler, schedule = penalised_sampler(0.3), default_schedule(0, refresh=5, penalty=True, **options)
+    position = begin(sampler, generator(29))
+    trace(sampler, schedule, position, 10)
+    resumed = from_checkpoint(sampler, to_checkpoint(sampler, position))
+    assert trace(sampler, schedule, position, 30) == trace(sampler, schedule, resumed, 30)
+    check(position.state, sampler.target)
+
+
+def test_a_sweep_under_a_penalty_always_regrafts():
+    sampler, rng = penalised_sampler(0.3), generator(30)
+    state = sampler.start(rng)
+    with pytest.raises(InvalidSettingError, match='"sweep" with a penalty regrafts'):
+        sampler.move(rng, state, Step("sweep", 1, {"regraft": False}))
+
+
+def test_kernels_are_compiled_for_the_arguments_they_get():
+    sampler, rng = gaussian_sampler(generator(31).normal(size=(9, 2))), generator(32)
+    state = sampler.start(rng)
+    sampler.move(rng, state, Step("sweep"))
+    sampler.scalars(state)
+    sampler.refresh(state)
+    few = small(sampler.target)
+    for dispatcher, arguments in (*calls_here(few), *calls_elsewhere(few)):
+        assert types_of(arguments) in dispatcher.overloads, dispatcher.py_func.__name__
+    compile_kernels(sampler.target)
