@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesgrove.core.rng import generator
-from bayesgrove.inference.schedule import Step
 from bayesgrove.models.nested.penalty import PENALTIES
 from bayesgrove.models.nested.sampler import NestedSampler
 from bayesgrove.models.nested.target import NO_PENALTY, VALUE_NAMES, make_target, sampled_means
@@ -106,22 +105,19 @@ def sampler_of(name: str, penalty: str = "", strength: float = 0.0, hyperpriors=
     return NestedSampler(target, **options)
 
 
-def run(
-    sampler: NestedSampler, steps: tuple[Step, ...], n_sweeps: int, seed: int, law: Law, n_tune: int = 200
-) -> Chain:
-    """A chain from the sampler's own start."""
+def run(sampler, steps, n_sweeps: int, seed: int, law: Law, *, n_tune=200, first=lambda state: state) -> Chain:
+    """A chain from the sampler's own start; `first` gives the state looked at where there are several."""
     rng = generator(seed)
-    state = sampler.start(rng)
-    n_rows = sampler.target.data.shape[0]
+    state, n_rows = sampler.start(rng), len(law.trees[0][0])
     levels, components = np.empty((n_sweeps, 2, n_rows), np.int64), np.empty((n_sweeps, n_rows), np.int64)
     values = np.empty((n_sweeps, len(VALUE_NAMES)))
     for sweep in range(-n_tune, n_sweeps):
         for step in steps:
             sampler.move(rng, state, step)
         if sweep >= 0:
-            leaf = state.tree.leaf
-            levels[sweep, 0], levels[sweep, 1] = state.tree.parent[leaf], leaf
-            components[sweep], values[sweep] = state.mixture.component, state.values
+            tree, mixture = first(state).tree, first(state).mixture
+            levels[sweep, 0], levels[sweep, 1] = tree.parent[tree.leaf], tree.leaf
+            components[sweep], values[sweep] = mixture.component, first(state).values
     return Chain(tree_places(levels, law), levels, components, values)
 
 

@@ -89,14 +89,13 @@ def penalised(penalty, **changes):
 
 
 def test_sweeps_under_a_penalty():
-    check(penalised("max"), PENALISED, 4)
+    check(penalised("max"), SWEEP, 4, n_forward=1_000, n_chain=3_000)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", ["gibbs", "mh"])
+@pytest.mark.parametrize("steps", [SWEEP, PENALISED, (MH, *PENALISED[1:])], ids=["sweep", "gibbs", "mh"])
 @pytest.mark.parametrize("penalty", ["max", "sum", "chance", "chance-max"])
-def test_all_penalties(penalty, path):
-    steps = (Step("paths", 1, {"path": path}), DISCRIMINANTS, WEIGHTS, MEANS)
+def test_all_penalties(penalty, steps):
     check(penalised(penalty), steps, 5, n_forward=10_000, n_chain=20_000)
 
 

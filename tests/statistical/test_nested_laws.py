@@ -11,12 +11,13 @@ import pytest
 
 from bayesgrove.inference.schedule import Step
 from bayesgrove.models.nested.target import VALUE_NAMES
+from bayesgrove.models.nested.tempered_sampler import tempered_sampler
 from bayesgrove.stats.testing import bonferroni_level, g_test, mean_z, total_variation
 from reference.nested_laws import LARGEST_Z, agreement, golden, law_of, memory, run, sampler_of, series_of
 
 pytestmark = pytest.mark.statistical
 N_SWEEPS = 20_000
-N_TESTS = 2 * (14 + 2 + 40 + 6)
+N_TESTS = 2 * (14 + 2 + 48 + 6 + 2)
 """G-tests of all cases, slow ones included: of the trees, and of trees with components."""
 LEVEL = bonferroni_level(1e-3, N_TESTS)
 LARGEST_TV = 0.05
@@ -94,6 +95,7 @@ def penalised(path, update="slice", *, regraft=True, lazy=True):
 
 
 PENALISED = {
+    "sweep": (Step("sweep"),),
     "gibbs": penalised("gibbs", regraft=False),
     "gibbs and regraft": penalised("gibbs"),
     "full evaluation": penalised("gibbs", lazy=False),
@@ -105,7 +107,7 @@ UPDATES = {"max": "augmented", "sum": "gibbs", "chance": "gibbs"}
 
 
 def penalised_cases():
-    fast = {("max", "gibbs and regraft", "A"), ("chance", "gibbs and regraft", "A")}
+    fast = {("max", "sweep", "A"), ("chance", "sweep", "A")}
     for case in itertools.product(("max", "sum", "chance", "chance-max"), PENALISED, "AB"):
         yield slow_unless(case in fast, *case)
 
@@ -127,6 +129,17 @@ def test_with_a_penalty(penalty, name, data):
 @pytest.mark.parametrize("penalty", UPDATES)
 def test_other_moves_of_the_discriminants(penalty, data):
     check_penalised(penalty, penalised("gibbs", UPDATES[penalty]), data, 4, 3 * N_SWEEPS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data", ["A", "B"])
+def test_coupled_chains(data):
+    """The first of three chains that change places has the law of its own strength."""
+    law, error = law_of(data, "max", STRENGTH)
+    sampler = tempered_sampler(sampler_of(data, "max", STRENGTH).target, 3)
+    steps = (Step("sweep"), Step("swap"))
+    chain = run(sampler, steps, N_SWEEPS, 6, law, first=lambda state: state.states[0])
+    check_law(agreement(chain, law, error), penalised=True)
 
 
 def test_a_penalty_of_no_strength_changes_nothing():

@@ -41,6 +41,7 @@ def redraw_margins(target: Target, state: State) -> None:
     if target.penalty:
         scale = math.sqrt(float(state.values[DISCRIMINANT_VARIANCE]))
         draw_discriminants(state.stream, links_of(state.tree), state.margins.eta, scale)
+        draw_discriminant_variance(target, state)
 
 
 def widen_chances(target: Target, state: State, n_siblings: int) -> None:
