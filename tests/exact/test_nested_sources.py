@@ -151,7 +151,7 @@ COMPONENTS = pytest.mark.parametrize("n_components", [None, 3], ids=["infinite",
 @pytest.mark.parametrize("path", PATHS)
 def test_paths(path, n_components):
     key, (kernel, move) = (4, 2, "", n_components), PATHS[path]
-    for arrays, datum in itertools.product(starts(key, 4), range(4)):
+    for arrays, datum in itertools.product(starts(key, 3), range(4)):
         check_move(model_of(*key), "", arrays, visit_of(kernel, datum), lambda *given, n=datum: move(*given, n))
 
 
@@ -168,7 +168,7 @@ def test_penalised_gibbs_paths(penalty, lazy):
     """Three data, and one auxiliary discriminant, where rejections multiply the paths."""
     n_rows, n_auxiliary = (3, 1) if lazy else (4, 2)
     key = (n_rows, 2, penalty, None, False, n_auxiliary)
-    for arrays, datum in itertools.product(starts(key, 3), range(n_rows)):
+    for arrays, datum in itertools.product(starts(key, 2), range(n_rows)):
         visit = visit_of(penalised_gibbs_paths, datum, n_auxiliary, lazy)
         check_move(model_of(*key), penalty, arrays, visit, lambda *given, n=datum: nested_paths.gibbs_path(*given, n))
 
@@ -178,7 +178,7 @@ def test_penalised_gibbs_paths(penalty, lazy):
 def test_penalised_metropolis_paths(penalty, own_only):
     key = (4, 2, penalty)
     model = model_of(*key)._replace(sampler="paper" if own_only else "exact")
-    for arrays, datum in itertools.product(starts(key, 3), range(4)):
+    for arrays, datum in itertools.product(starts(key, 2), range(4)):
         visit = visit_of(penalised_metropolis_paths, datum, own_only)
         check_move(model, penalty, arrays, visit, lambda *given, n=datum: nested_paths.mh_path(*given, n))
 

@@ -6,6 +6,12 @@ from statistical.mutants.nested import FAMILY
 from statistical.mutants.runner import EXCUSED, KILLED, copy_package, run_tests, try_mutant
 
 pytestmark = pytest.mark.exact
+N_FAST = 8
+"""So many of the mutants, those the specification names among them, are tried in the fast suite: 5 s each."""
+MUTANTS = [
+    pytest.param(mutant, marks=() if place < N_FAST else pytest.mark.slow, id=mutant.name)
+    for place, mutant in enumerate(FAMILY.mutants)
+]
 
 
 def test_without_a_mutation_all_pass(tmp_path):
@@ -15,7 +21,7 @@ def test_without_a_mutation_all_pass(tmp_path):
     assert "skipped" not in output
 
 
-@pytest.mark.parametrize("mutant", FAMILY.mutants, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", MUTANTS)
 def test_mutants_are_killed(tmp_path, mutant):
     outcome = try_mutant(tmp_path, FAMILY, mutant)
     assert outcome.verdict == (KILLED if mutant.test else EXCUSED), outcome.output
