@@ -31,7 +31,7 @@ def check(model, steps, seed, *, n_forward=2_000, n_chain=4_000):
     ("model", "steps"),
     [
         (NestedModel(FREE), WHOLE),
-        (NestedModel(CONCENTRATIONS, family="bernoulli"), (MH, WEIGHTS)),
+        pytest.param(NestedModel(CONCENTRATIONS, family="bernoulli"), (MH, WEIGHTS), marks=pytest.mark.slow),
         pytest.param(NestedModel(), SWEEP, marks=pytest.mark.slow),
     ],
     ids=["free", "bernoulli", "fixed"],
