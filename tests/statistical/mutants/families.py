@@ -1,5 +1,5 @@
 """All families that have mutants, by name."""
 
-from statistical.mutants import bhc, cross, nrm
+from statistical.mutants import bhc, cross, nested, nrm
 
-FAMILIES = {module.FAMILY.name: module.FAMILY for module in (bhc, cross, nrm)}
+FAMILIES = {module.FAMILY.name: module.FAMILY for module in (bhc, cross, nested, nrm)}
