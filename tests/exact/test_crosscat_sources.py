@@ -29,7 +29,7 @@ pytestmark = [
     pytest.mark.exact,
     pytest.mark.skipif(
         not numba.config.DISABLE_JIT,
-        reason="needs NUMBA_DISABLE_JIT=1; run so by statistical/mutants/test_cross_mutants.py",
+        reason="needs NUMBA_DISABLE_JIT=1; run so by statistical/mutants/test_mutants.py",
     ),
 ]
 BETAS = (1.0, 0.8)

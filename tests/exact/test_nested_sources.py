@@ -31,7 +31,7 @@ pytestmark = [
     pytest.mark.exact,
     pytest.mark.skipif(
         not numba.config.DISABLE_JIT,
-        reason="needs NUMBA_DISABLE_JIT=1; run so by statistical/mutants/test_nested_mutants.py",
+        reason="needs NUMBA_DISABLE_JIT=1; run so by statistical/mutants/test_mutants.py",
     ),
 ]
 DATA = np.array([[1.9, -0.4], [0.7, 1.1], [-1.5, 0.6], [-0.2, -1.3]])

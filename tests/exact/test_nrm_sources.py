@@ -37,7 +37,7 @@ pytestmark = [
     pytest.mark.exact,
     pytest.mark.skipif(
         not numba.config.DISABLE_JIT,
-        reason="needs NUMBA_DISABLE_JIT=1; run so by statistical/mutants/test_nrm_mutants.py",
+        reason="needs NUMBA_DISABLE_JIT=1; run so by statistical/mutants/test_mutants.py",
     ),
 ]
 ROWS = [-1.5, -0.6, 0.9, 2.4]

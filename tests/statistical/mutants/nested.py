@@ -149,4 +149,4 @@ MUTANTS = (
     ),
 )
 
-FAMILY = Family("nested", MUTANTS)
+FAMILY = Family("nested", MUTANTS, whole_files=("tests/exact/test_nested_sources.py",))

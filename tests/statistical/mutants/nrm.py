@@ -211,4 +211,4 @@ MUTANTS = (
     ),
 )
 
-FAMILY = Family("nrm", MUTANTS)
+FAMILY = Family("nrm", MUTANTS, whole_files=("tests/exact/test_nrm_sources.py",))

@@ -44,6 +44,13 @@ class Family(NamedTuple):
     """Shared files without which the tests that must notice would be skipped."""
     ignored_warnings: tuple[str, ...] = ()
     """For pytest's -W: what plain Python warns of and compiled code does not."""
+    whole_files: tuple[str, ...] = ()
+    """Tests that need plain Python, so that only the run without a mutation makes all of them."""
+
+    @property
+    def unmutated_tests(self) -> list[str]:
+        """What must pass on the package as it is."""
+        return [*(test for test in self.tests if test.partition("::")[0] not in self.whole_files), *self.whole_files]
 
     @property
     def tests(self) -> list[str]:
