@@ -21,7 +21,7 @@ _HOMES = {
     "Tree": "bayesgrove.trees.table",
     "load": "bayesgrove.estimators.saving",
 }
-_MODULES = ("datasets", "likelihoods", "plot")
+_MODULES = ("datasets", "likelihoods", "metrics", "plot")
 
 __all__ = [
     "BHC",
@@ -36,6 +36,7 @@ __all__ = [
     "datasets",
     "likelihoods",
     "load",
+    "metrics",
     "plot",
 ]
 
