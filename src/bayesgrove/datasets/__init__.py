@@ -14,9 +14,11 @@ from bayesgrove.datasets.loaders import (
     load_toy1300,
     load_zoo,
 )
+from bayesgrove.datasets.nested import NestedTable, sample_bhmc
 
 __all__ = [
     "Dataset",
+    "NestedTable",
     "data_home",
     "load_animals",
     "load_arcene",
@@ -30,4 +32,5 @@ __all__ = [
     "make_benchmark_blobs",
     "make_blobs_tree",
     "make_cross_table",
+    "sample_bhmc",
 ]
