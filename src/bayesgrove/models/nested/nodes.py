@@ -1,0 +1,109 @@
+"""Linking and unlinking nodes of a tree of paths; walks over it. Kernels, all in place."""
+
+from bayesgrove.core.constants import NULL
+from bayesgrove.core.jit import kernel
+from bayesgrove.models.nested.state import N_FREE, ROOT, TOP
+
+
+@kernel
+def link(tree, node, parent):
+    """Make an unlinked node the first child of another."""
+    eldest = tree.first_child[parent]
+    tree.parent[node] = parent
+    tree.previous_sibling[node] = NULL
+    tree.next_sibling[node] = eldest
+    if eldest != NULL:
+        tree.previous_sibling[eldest] = node
+    tree.first_child[parent] = node
+
+
+@kernel
+def unlink(tree, node):
+    """Take a node out of its parent's children; it keeps its own children and remembers its parent."""
+    before, after = tree.previous_sibling[node], tree.next_sibling[node]
+    if before == NULL:
+        tree.first_child[tree.parent[node]] = after
+    else:
+        tree.next_sibling[before] = after
+    if after != NULL:
+        tree.previous_sibling[after] = before
+
+
+@kernel
+def new_child(tree, parent):
+    """A new node without data, linked; there must be a free one."""
+    numbers = tree.numbers
+    numbers[N_FREE] -= 1
+    node = tree.free[numbers[N_FREE]]
+    numbers[TOP] = max(numbers[TOP], node + 1)
+    tree.level[node] = tree.level[parent] + 1
+    tree.count[node] = 0
+    tree.first_child[node] = NULL
+    link(tree, node, parent)
+    return node
+
+
+@kernel
+def release(tree, node):
+    """Free an unlinked node and what hangs below it, in which each node has one child at most."""
+    numbers = tree.numbers
+    while node != NULL:
+        tree.free[numbers[N_FREE]] = node
+        numbers[N_FREE] += 1
+        node = tree.first_child[node]
+
+
+@kernel
+def take_out(tree, datum):
+    """Remove a datum's path; gives the top of the nodes it leaves empty, unlinked but not released, or NULL."""
+    node, top = tree.leaf[datum], NULL
+    while node != NULL:
+        tree.count[node] -= 1
+        if tree.count[node] == 0 and node != ROOT:
+            top = node
+        node = tree.parent[node]
+    if top != NULL:
+        unlink(tree, top)
+    return top
+
+
+@kernel
+def put_in(tree, datum, leaf):
+    """Let a datum's path end in a leaf."""
+    tree.leaf[datum] = leaf
+    node = leaf
+    while node != NULL:
+        tree.count[node] += 1
+        node = tree.parent[node]
+
+
+@kernel
+def add_count(tree, node, more):
+    """Add to the counts of a node and of all above it."""
+    while node != NULL:
+        tree.count[node] += more
+        node = tree.parent[node]
+
+
+@kernel
+def after_subtree(parent, next_sibling, node):
+    """The next node of a walk that does not go below `node`; NULL at its end."""
+    while node != ROOT and next_sibling[node] == NULL:
+        node = parent[node]
+    return NULL if node == ROOT else next_sibling[node]
+
+
+@kernel
+def next_node(parent, first_child, next_sibling, node):
+    """The next node of a walk from the root in which parents come before their children; NULL at its end."""
+    if first_child[node] != NULL:
+        return first_child[node]
+    return after_subtree(parent, next_sibling, node)
+
+
+@kernel
+def leaf_below(tree, node):
+    """The leaf at the end of first children."""
+    while tree.first_child[node] != NULL:
+        node = tree.first_child[node]
+    return node

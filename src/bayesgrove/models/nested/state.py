@@ -1,0 +1,269 @@
+"""The state of a nested hierarchy: a tree of paths, mixture weights at its nodes, components, discriminants, numbers.
+
+Everything is a flat array. Nodes and component slots come from what is free and go back there; arrays that are full
+are replaced by larger ones, in Python, between data.
+
+A node in use is linked to its parent; node 0 is the root. Slot 0 of the components is the remainder: all components
+without data together. Free nodes and slots may hold anything, except that weights of free slots are 0 at all nodes.
+"""
+
+import dataclasses
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesgrove.core.constants import NULL
+from bayesgrove.models.nested.target import Target
+
+ROOT, REMAINDER = 0, 0
+N_FREE, TOP = 0, 1
+"""Places in `Tree.numbers`."""
+
+
+class Tree(NamedTuple):
+    """Paths of the data through the nodes, as kernels see them."""
+
+    parent: np.ndarray
+    """(capacity,) int64, NULL for the root."""
+    level: np.ndarray
+    """(capacity,) int64, 0 for the root and L for leaves."""
+    count: np.ndarray
+    """(capacity,) int64: data through the node."""
+    first_child: np.ndarray
+    """(capacity,) int64, NULL for leaves."""
+    next_sibling: np.ndarray
+    """(capacity,) int64."""
+    previous_sibling: np.ndarray
+    """(capacity,) int64."""
+    free: np.ndarray
+    """(capacity,) int64: a stack of free nodes, its first `numbers[N_FREE]` places filled."""
+    numbers: np.ndarray
+    """(2,) int64: how many nodes are free; one more than the largest node that was in use since the last refresh."""
+    leaf: np.ndarray
+    """(n,) int64: where each datum's path ends."""
+
+
+class Mixture(NamedTuple):
+    """Components, and their weights at the nodes."""
+
+    component: np.ndarray
+    """(n,) int64: slot of each datum, at least 1."""
+    size: np.ndarray
+    """(slots,) int64: data of each component."""
+    in_use: np.ndarray
+    """(slots,) bool: components with data (all of them in the finite variant)."""
+    numbers: np.ndarray
+    """(1,) int64: one more than the largest slot that was in use since the last refresh."""
+    rows: np.ndarray
+    """(slots, width): drawn means (d numbers), or statistics of the likelihood."""
+    log_weight: np.ndarray
+    """(capacity, slots) at each node, -inf in free slots."""
+    weight: np.ndarray
+    """(capacity, slots): exp of the same."""
+
+
+class Margins(NamedTuple):
+    """Discriminants; arrays of size 0 where the model has none."""
+
+    eta: np.ndarray
+    """(capacity, d') of each node; unused for the root."""
+    score: np.ndarray
+    """(n, capacity) eta_z'x_n."""
+
+
+@dataclasses.dataclass(slots=True)
+class State:
+    """All of a chain's present: arrays are changed in place by moves, or replaced by larger ones."""
+
+    tree: Tree
+    mixture: Mixture
+    margins: Margins
+    values: np.ndarray
+    """As `Target.values`."""
+    stream: np.random.Generator
+    """Of the discriminants' own, so that they change no other draw where the penalty is 0."""
+
+
+def empty_tree(n_items: int, capacity: int) -> Tree:
+    """A root and no data."""
+    links = [np.full(capacity, NULL) for _ in range(4)]
+    free = np.arange(capacity)[::-1].copy()  # the smallest on top; the root's place is beyond the end of the stack
+    tree = Tree(
+        parent=links[0],
+        level=np.zeros(capacity, np.int64),
+        count=np.zeros(capacity, np.int64),
+        first_child=links[1],
+        next_sibling=links[2],
+        previous_sibling=links[3],
+        free=free,
+        numbers=np.array([capacity - 1, 1]),
+        leaf=np.full(n_items, NULL),
+    )
+    return tree
+
+
+def empty_mixture(n_items: int, capacity: int, n_slots: int, width: int) -> Mixture:
+    """All weight in the remainder, no data."""
+    log_weight = np.full((capacity, n_slots), -np.inf)
+    log_weight[:, REMAINDER] = 0.0
+    return Mixture(
+        component=np.full(n_items, NULL),
+        size=np.zeros(n_slots, np.int64),
+        in_use=np.zeros(n_slots, np.bool_),
+        numbers=np.array([1]),
+        rows=np.zeros((n_slots, width)),
+        log_weight=log_weight,
+        weight=np.exp(log_weight),
+    )
+
+
+def empty_margins(target: Target, capacity: int) -> Margins:
+    """No discriminants where the model has none."""
+    n_items, width = target.margin_data.shape
+    capacity = capacity if width else 0
+    return Margins(np.zeros((capacity, width)), np.zeros((n_items if width else 0, capacity)))
+
+
+def longer(array: np.ndarray, more: int, fill: float, axis: int = 0) -> np.ndarray:
+    """The array with `more` further places along an axis."""
+    shape = list(array.shape)
+    shape[axis] = more
+    return np.ascontiguousarray(np.concatenate([array, np.full(shape, fill, array.dtype)], axis=axis))
+
+
+def grow_nodes(state: State) -> None:
+    """Twice as many places for nodes; the new ones lie below the free ones of before, which are used first."""
+    tree, mixture, margins = state.tree, state.mixture, state.margins
+    capacity, n_free = tree.parent.size, int(tree.numbers[N_FREE])
+    links = {
+        name: longer(getattr(tree, name), capacity, NULL)
+        for name in ("parent", "first_child", "next_sibling", "previous_sibling")
+    }
+    counts = {name: longer(getattr(tree, name), capacity, 0) for name in ("level", "count")}
+    free = np.zeros(2 * capacity, np.int64)
+    free[:capacity] = np.arange(2 * capacity - 1, capacity - 1, -1)
+    free[capacity : capacity + n_free] = tree.free[:n_free]
+    tree.numbers[N_FREE] += capacity
+    state.tree = tree._replace(**links, **counts, free=free)
+    state.mixture = mixture._replace(
+        log_weight=longer(mixture.log_weight, capacity, -np.inf), weight=longer(mixture.weight, capacity, 0.0)
+    )
+    if margins.eta.size:
+        state.margins = margins._replace(
+            eta=longer(margins.eta, capacity, 0.0), score=longer(margins.score, capacity, 0.0, axis=1)
+        )
+
+
+def grow_slots(state: State) -> None:
+    """Twice as many places for components."""
+    mixture = state.mixture
+    more = mixture.size.size
+    state.mixture = mixture._replace(
+        size=longer(mixture.size, more, 0),
+        in_use=longer(mixture.in_use, more, False),
+        rows=longer(mixture.rows, more, 0.0),
+        log_weight=longer(mixture.log_weight, more, -np.inf, axis=1),
+        weight=longer(mixture.weight, more, 0.0, axis=1),
+    )
+
+
+def make_room(state: State, depth: int) -> None:
+    """Larger arrays after a path move or a start has stopped for want of nodes or slots."""
+    if state.tree.numbers[N_FREE] < depth:
+        grow_nodes(state)
+    else:
+        grow_slots(state)
+
+
+def nodes_in_use(tree: Tree) -> np.ndarray:
+    """Nodes of the tree, parents before their children; plain."""
+    found = [ROOT]
+    for node in found:
+        child = int(tree.first_child[node])
+        while child != NULL:
+            found.append(child)
+            child = int(tree.next_sibling[child])
+    return np.array(found)
+
+
+def check(state: State, target: Target) -> None:
+    """Raise ValueError where what is kept differs from what paths and components say; for tests."""
+    check_links(state.tree)
+    check_paths(state.tree, target)
+    check_components(state.mixture, target)
+    check_weights(state)
+    check_margins(state, target)
+
+
+def check_links(tree: Tree) -> None:
+    """Links agree, and every node is in use or free."""
+    nodes = nodes_in_use(tree)
+    for node in nodes[1:].tolist():
+        parent, before, after = (int(a[node]) for a in (tree.parent, tree.previous_sibling, tree.next_sibling))
+        if tree.level[node] != tree.level[parent] + 1:
+            raise ValueError(f"node {node} is at level {tree.level[node]}, its parent at {tree.level[parent]}")
+        if (tree.first_child[parent] if before == NULL else tree.next_sibling[before]) != node:
+            raise ValueError(f"node {node} is not what its elder sibling or parent points to")
+        if after != NULL and tree.previous_sibling[after] != node:
+            raise ValueError(f"node {after} does not point back to its elder sibling {node}")
+    every = np.sort(np.concatenate([nodes, tree.free[: tree.numbers[N_FREE]]]))
+    if not np.array_equal(every, np.arange(tree.parent.size)):
+        raise ValueError("nodes in use and free nodes are not all nodes, each once")
+    if nodes.max() >= tree.numbers[TOP]:
+        raise ValueError(f"node {nodes.max()} is in use, but the top is {tree.numbers[TOP]}")
+
+
+def check_paths(tree: Tree, target: Target) -> None:
+    """Counts are those of the paths, all leaves are at the depth, no node is empty."""
+    counts = np.zeros(tree.parent.size, np.int64)
+    for leaf in tree.leaf.tolist():
+        if tree.level[leaf] != target.depth:
+            raise ValueError(f"a path ends at level {tree.level[leaf]} of {target.depth}")
+        node = leaf
+        while node != NULL:
+            counts[node] += 1
+            node = int(tree.parent[node])
+    nodes = nodes_in_use(tree)
+    if not np.array_equal(counts[nodes], tree.count[nodes]) or counts.sum() != counts[nodes].sum():
+        raise ValueError(f"counts {tree.count[nodes]} are not {counts[nodes]}")
+    if tree.leaf.size and not counts[nodes].all():
+        raise ValueError(f"nodes {nodes[counts[nodes] == 0]} hold no data")
+
+
+def check_components(mixture: Mixture, target: Target) -> None:
+    """Sizes are those of the components."""
+    sizes = np.bincount(mixture.component, minlength=mixture.size.size)
+    if sizes[REMAINDER] or not np.array_equal(sizes, mixture.size):
+        raise ValueError(f"sizes {mixture.size} are not {sizes}")
+    expected = sizes > 0
+    if target.n_components:
+        expected = (np.arange(sizes.size) >= 1) & (np.arange(sizes.size) <= target.n_components)
+    if not np.array_equal(mixture.in_use, expected):
+        raise ValueError(f"components in use {np.flatnonzero(mixture.in_use)} are not {np.flatnonzero(expected)}")
+    if np.flatnonzero(expected).max(initial=0) >= mixture.numbers[0]:
+        raise ValueError(f"the top slot {mixture.numbers[0]} is not above {np.flatnonzero(expected)}")
+
+
+def check_weights(state: State) -> None:
+    """Weights of each node sum to 1, agree with their logs and are 0 in free slots."""
+    nodes, mixture = nodes_in_use(state.tree), state.mixture
+    log_weight, weight = mixture.log_weight[nodes], mixture.weight[nodes]
+    if np.isnan(log_weight).any() or not np.allclose(np.exp(log_weight), weight, rtol=1e-9, atol=1e-300):
+        raise ValueError("weights are not the exponentials of their logs")
+    if np.abs(weight.sum(axis=1) - 1.0).max() > 1e-10:
+        raise ValueError(f"weights of nodes sum to {weight.sum(axis=1)}")
+    unused = ~mixture.in_use
+    unused[REMAINDER] = False
+    if weight[:, unused].any():
+        raise ValueError("a free slot has weight")
+
+
+def check_margins(state: State, target: Target) -> None:
+    """Scores are those of the discriminants."""
+    if not state.margins.eta.size:
+        return
+    nodes = nodes_in_use(state.tree)[1:]
+    expected = target.margin_data @ state.margins.eta[nodes].T
+    error = np.abs(state.margins.score[:, nodes] - expected).max(initial=0.0)
+    if not error <= 1e-9 * (1.0 + np.abs(expected).max(initial=0.0)):
+        raise ValueError(f"scores are off by {error}")
