@@ -1,6 +1,5 @@
 """Moves over whole states, and one sweep of all of them in one compiled call."""
 
-
 from bayesgrove.core.constants import NEEDS_CAPACITY, NOT_FINITE, OK
 from bayesgrove.core.jit import kernel
 from bayesgrove.models.nested.laws import draw_rows
