@@ -1,0 +1,197 @@
+"""`NestedSampler`: nested hierarchies as the engine sees them."""
+
+import dataclasses
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from bayesgrove.core.constants import NEEDS_CAPACITY, OK
+from bayesgrove.core.errors import InvalidSettingError, NumericalError
+from bayesgrove.inference.schedule import Step
+from bayesgrove.models.nested.log_joint import scores_of
+from bayesgrove.models.nested.packing import drawn, packed, unpacked
+from bayesgrove.models.nested.paths import N_TALLIES, gibbs_paths, metropolis_paths
+from bayesgrove.models.nested.schedules import PATHS
+from bayesgrove.models.nested.starts import first_state
+from bayesgrove.models.nested.state import State, grow_nodes, make_room
+from bayesgrove.models.nested.sweeps import DONE, STAGE, WEIGHTS, draw_means, sweep_all
+from bayesgrove.models.nested.target import VALUE_NAMES, Target
+from bayesgrove.models.nested.visits import refuse_datum
+from bayesgrove.models.nested.weights_pass import pass_over_weights
+
+PATH_TALLIES = ("paths_changed", "visits")
+REGRAFT_TALLIES = ("regrafts", "regrafts_moved")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class NestedSampler:
+    """Hierarchies of one table: see `inference.sampler.Sampler` for the methods.
+
+    Attributes
+    ----------
+    target : Target
+    log_measure : float
+        From encoded densities to those of the raw data.
+    about : mapping
+        What else tells this model from others, in JSON's types.
+    """
+
+    target: Target
+    log_measure: float = 0.0
+    about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def n_items(self) -> int:
+        """Number of data."""
+        return int(self.target.data.shape[0])
+
+    @property
+    def parallel(self) -> str:
+        """Threads share the data; sweeps of a few data are mostly Python, which processes run side by side."""
+        return "processes" if self.n_items < 300 else "threads"
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Settings, and hashes of the data and of the numbers that came from them."""
+        target, data, numbers = self.target, hashlib.sha256(), hashlib.sha256()
+        data.update(target.data.tobytes() + target.margin_data.tobytes())
+        for field in (target.values, target.hyperpriors, *getattr(target.law, "prior", ())):
+            numbers.update(np.ascontiguousarray(field, float).tobytes())
+        return {
+            **self.about,
+            "law": type(target.law).__name__,
+            "depth": target.depth,
+            "n_components": target.n_components,
+            "penalty": [target.penalty, target.strength, target.margin],
+            "n_rows": target.data.shape[0],
+            "n_columns": target.data.shape[1],
+            "data": data.hexdigest()[:16],
+            "numbers": numbers.hexdigest()[:16],
+        }
+
+    def start(self, rng: np.random.Generator) -> State:
+        """Paths from their prior, components given the data."""
+        return first_state(rng, self.target)
+
+    # ---- moves
+
+    def move(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
+        """One of "sweep", "paths", "weights", "means"."""
+        try:
+            make = MOVES[step.move]
+        except KeyError:
+            raise InvalidSettingError(f"a move is one of {', '.join(MOVES)}, got {step.move!r}.") from None
+        return make(self, rng, state, step)
+
+    def _sweep(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
+        """Gibbs paths, weights with regraft and concentrations, means and variances, in one compiled call."""
+        target, regrafts = self.target, bool(step.options.get("regraft", True))
+        order, tallies = np.arange(self.n_items), np.zeros(N_TALLIES + 2, np.int64)
+        for _ in range(step.times):
+            progress, status = np.zeros(2, np.int64), NEEDS_CAPACITY
+            while status != OK:
+                status = sweep_all(
+                    rng, target.law, target.data, state.tree, state.mixture, state.values, target.hyperpriors,
+                    target.depth, target.n_components, regrafts, order, progress, tallies,
+                )  # fmt: skip
+                if status == NEEDS_CAPACITY and progress[STAGE] == WEIGHTS:
+                    grow_nodes(state)
+                elif status == NEEDS_CAPACITY:
+                    make_room(state, target.depth)
+                elif status != OK:
+                    refuse_datum(int(progress[DONE]))
+                    refuse_regraft()
+        return dict(zip(PATH_TALLIES + REGRAFT_TALLIES, tallies.tolist(), strict=True))
+
+    def _paths(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
+        """Scans over all data in random order."""
+        path = step.options.get("path", PATHS[0])
+        if path not in PATHS:
+            raise InvalidSettingError(f"path is one of {', '.join(PATHS)}, got {path!r}.")
+        visit, target = gibbs_paths if path == "gibbs" else metropolis_paths, self.target
+        tallies = np.zeros(N_TALLIES, np.int64)
+        for _ in range(step.times):
+            order, done = rng.permutation(self.n_items), 0
+            while done < self.n_items:
+                done = visit(
+                    rng, target.law, target.data, state.tree, state.mixture, state.values, target.depth,
+                    target.n_components, order, done, tallies,
+                )  # fmt: skip
+                if done < self.n_items:
+                    refuse_datum(done)
+                    make_room(state, target.depth)
+        return dict(zip(PATH_TALLIES, tallies.tolist(), strict=True))
+
+    def _weights(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
+        """Passes over all weights, with regraft unless told otherwise, and the concentrations that are learned."""
+        target, regrafts = self.target, bool(step.options.get("regraft", True))
+        tallies = np.zeros(len(REGRAFT_TALLIES), np.int64)
+        for _ in range(step.times):
+            status = NEEDS_CAPACITY
+            while status != OK:
+                status = pass_over_weights(
+                    rng, state.tree, state.mixture, state.values, target.hyperpriors, target.depth,
+                    target.n_components, regrafts, tallies,
+                )  # fmt: skip
+                if status == NEEDS_CAPACITY:
+                    grow_nodes(state)
+                elif status != OK:
+                    refuse_regraft()
+        return dict(zip(REGRAFT_TALLIES, tallies.tolist(), strict=True))
+
+    def _means(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
+        """Means of the components, and variances that are learned."""
+        target = self.target
+        for _ in range(step.times):
+            draw_means(rng, target.law, target.data, state.mixture, state.values, target.hyperpriors)
+        return {}
+
+    # ---- what is stored
+
+    def refresh(self, state: State) -> None:
+        """Number nodes and components by first appearance and compute everything else again."""
+        fresh = unpacked(self.target, packed(self.target, state))
+        state.tree, state.mixture, state.margins = fresh.tree, fresh.mixture, fresh.margins
+
+    def pack(self, state: State) -> dict[str, np.ndarray]:
+        """A draw, and the discriminants' generator."""
+        return packed(self.target, state)
+
+    def unpack(self, arrays: Mapping[str, np.ndarray]) -> State:
+        """The state of these arrays."""
+        return unpacked(self.target, arrays)
+
+    def draw(self, state: State) -> dict[str, np.ndarray]:
+        """Paths, components, weights, numbers and, where there are any, means and discriminants."""
+        return drawn(self.target, state)
+
+    def scalars(self, state: State) -> dict[str, float]:
+        """Log joint, log CDL, numbers of leaves, level-1 nodes and components, and all numbers that are learned."""
+        log_joint, log_cdl, n_leaves, n_first, n_components = scores_of(self.target, state)
+        found = {
+            "log_joint": log_joint + self.log_measure,
+            "n_clusters": float(n_leaves),
+            "n_level_1": float(n_first),
+            "n_components": float(n_components),
+            "cdl": log_cdl + self.log_measure,
+        }
+        for place in np.flatnonzero(~np.isnan(self.target.hyperpriors[:, 0])).tolist():
+            found[VALUE_NAMES[place]] = float(state.values[place])
+        return found
+
+
+MOVES: dict[str, Callable[[NestedSampler, np.random.Generator, State, Step], Mapping[str, int]]] = {
+    "sweep": NestedSampler._sweep,
+    "paths": NestedSampler._paths,
+    "weights": NestedSampler._weights,
+    "means": NestedSampler._means,
+}
+
+
+def refuse_regraft() -> None:
+    """Raise where no parent is possible for a node."""
+    raise NumericalError(
+        "no parent, old or new, is possible for a node: its weights are not finite. "
+        "Choose concentrations nearer to 1, or scale the data."
+    )
