@@ -12,10 +12,12 @@ __version__ = metadata.version("bayesgrove")
 _HOMES = {
     "BHC": "bayesgrove.estimators.bhc",
     "BHCC": "bayesgrove.estimators.bhcc",
+    "BHMC": "bayesgrove.estimators.bhmc",
     "CrossCat": "bayesgrove.estimators.crosscat",
     "IncrementalBHC": "bayesgrove.estimators.incremental_bhc",
     "NRMMixture": "bayesgrove.estimators.nrm_mixture",
     "Posterior": "bayesgrove.inference.posterior",
+    "RBHMC": "bayesgrove.estimators.rbhmc",
     "RandomizedBHC": "bayesgrove.estimators.randomized_bhc",
     "RandomizedBHCC": "bayesgrove.estimators.randomized_bhcc",
     "Tree": "bayesgrove.trees.table",
@@ -26,6 +28,8 @@ _MODULES = ("datasets", "likelihoods", "metrics", "plot")
 __all__ = [
     "BHC",
     "BHCC",
+    "BHMC",
+    "RBHMC",
     "CrossCat",
     "IncrementalBHC",
     "NRMMixture",

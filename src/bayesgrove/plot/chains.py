@@ -32,7 +32,6 @@ WORDS = {
     "n_level_1": "number of nodes at level 1",
     "n_components": "number of components",
 }
-SCORES = ("cdl", "rcdl")
 
 
 def trace(result: Any, ax: Any = None, *, scalar: str = "log_joint", title: str | None = None) -> Any:
@@ -81,10 +80,12 @@ def score_traces(result: Any, ax: Any = None, *, title: str | None = None) -> An
     ax : matplotlib axes, optional
         A new figure when missing.
     title : str, optional
-        In place of r_hat of RCDL.
+        In place of r_hat of RCDL, or of CDL where there is no penalty.
     """
     result = as_result(result)
-    plain_score, regularised = (scalar_draws(result, name, "score_traces") for name in SCORES)
+    plain_score = scalar_draws(result, "cdl", "score_traces")
+    last = "rcdl" if "rcdl" in needed_posterior(result, "score_traces").scalars else "cdl"
+    regularised = scalar_draws(result, last, "score_traces")
     ax = new_axes(ax, (7.2, 3.8))
     draws = np.arange(1, plain_score.shape[1] + 1)
     lines = []
@@ -94,7 +95,7 @@ def score_traces(result: Any, ax: Any = None, *, title: str | None = None) -> An
     ax.set_xlim(0.5, draws.size + 0.5)
     ax.ticklabel_format(axis="y", useOffset=False)
     above = legend_above(ax, lines, [f"chain {k}" for k in range(len(lines))])
-    set_title(ax, mixing_words(result, "rcdl", regularised) if title is None else title, above)
+    set_title(ax, mixing_words(result, last, regularised) if title is None else title, above)
     name_axes(ax, "draw", "CDL (pale) and RCDL (nats)")
     _whole_ticks(ax, regularised)
     return ax
