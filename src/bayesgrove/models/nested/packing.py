@@ -11,6 +11,7 @@ from bayesgrove.core.jit import kernel
 from bayesgrove.core.rng import generator, state_from_json, state_to_json
 from bayesgrove.models.nested.laws import fill_rows, row_width
 from bayesgrove.models.nested.nodes import add_count, new_child
+from bayesgrove.models.nested.penalty import chance_table
 from bayesgrove.models.nested.state import (
     REMAINDER,
     ROOT,
@@ -21,7 +22,7 @@ from bayesgrove.models.nested.state import (
     empty_mixture,
     empty_tree,
 )
-from bayesgrove.models.nested.target import SampledMeans, Target
+from bayesgrove.models.nested.target import DISCRIMINANT_VARIANCE, SampledMeans, Target
 
 
 @kernel
@@ -179,8 +180,8 @@ def room_for(n_used: int, least: int) -> int:
     return max(least, 1 << (2 * n_used - 1).bit_length())
 
 
-def unpacked(target: Target, arrays: Mapping[str, np.ndarray]) -> State:
-    """The state that `packed` was given, in normal form."""
+def unpacked(target: Target, arrays: Mapping[str, np.ndarray], log_chance: np.ndarray | None = None) -> State:
+    """The state that `packed` was given, in normal form; `log_chance` is given where it is known."""
     n_nodes, n_slots = arrays["log_weights"].shape
     n_items = target.data.shape[0]
     capacity = room_for(n_nodes + target.depth, 16)
@@ -191,7 +192,9 @@ def unpacked(target: Target, arrays: Mapping[str, np.ndarray]) -> State:
     margins = empty_margins(target, capacity)
     if target.penalty:
         margins.eta[1:n_nodes] = arrays["discriminants"]
-        margins.score[:, 1:n_nodes] = target.margin_data @ arrays["discriminants"].T
+        variance = float(arrays["values"][DISCRIMINANT_VARIANCE])
+        log_chance = chance_table(target, variance) if log_chance is None else log_chance
+        margins = margins._replace(log_chance=log_chance)
     stream = stream_from_array(arrays["stream"]) if target.penalty else generator(0)
     return State(tree, mixture, margins, arrays["values"].copy(), stream)
 

@@ -8,6 +8,7 @@ from bayesgrove.core.rng import generator
 from bayesgrove.models.nested.laws import draw_rows, row_width
 from bayesgrove.models.nested.nodes import put_in
 from bayesgrove.models.nested.paths import propose_path
+from bayesgrove.models.nested.penalty_moves import start_margins
 from bayesgrove.models.nested.state import State, empty_margins, empty_mixture, empty_tree, make_room
 from bayesgrove.models.nested.tables import new_tables
 from bayesgrove.models.nested.target import GAMMA0, Target
@@ -69,6 +70,7 @@ def first_state(rng: np.random.Generator, target: Target) -> State:
             done,
         )  # fmt: skip
         if done == n_items:
+            start_margins(target, state)
             return state
         refuse_datum(done)
         make_room(state, target.depth)

@@ -1,0 +1,361 @@
+"""Path moves with a penalty: collapsed Gibbs with lazily tightened rejection (4.1, 15.4) and Metropolis (4.2)."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesgrove.core.constants import NULL
+from bayesgrove.core.jit import kernel
+from bayesgrove.models.nested.nodes import link, next_node, put_in, release, unlink
+from bayesgrove.models.nested.paths import CHANGED, VISITS, log_density_ratio, propose_path
+from bayesgrove.models.nested.penalty import (
+    Links,
+    gain_below,
+    join,
+    level_energy,
+    own_branch_energy,
+    path_energy,
+    score,
+)
+from bayesgrove.models.nested.penalty_slice import draw_vector
+from bayesgrove.models.nested.penalty_sums import (
+    add_to_sums,
+    clear_sums,
+    count_children,
+    log_chance_of_branch,
+    most_children,
+    sum_chances,
+)
+from bayesgrove.models.nested.state import ROOT
+from bayesgrove.models.nested.target import ALPHA, CHANCE, CHANCE_MAXIMUM, DISCRIMINANT_VARIANCE, SUM
+from bayesgrove.models.nested.visits import (
+    LEAST_TOTAL,
+    choose_component,
+    fill_densities,
+    has_room,
+    log_mixed,
+    mixed,
+    place_datum,
+    remove_datum,
+    settle_component,
+)
+from bayesgrove.stats.sampling import draw_log_categorical
+
+EVALUATED, N_TALLIES = 2, 3
+"""Beside CHANGED and VISITS: auxiliary discriminants whose effect on other data was computed."""
+
+
+class Work(NamedTuple):
+    """Arrays of one visit: by node, by candidate (nodes in the order of a walk, then evaluated branches)."""
+
+    prior: np.ndarray
+    """(capacity,) probability of the nested process down to a node."""
+    energy: np.ndarray
+    """(capacity,) what the datum pays down to a node."""
+    own: np.ndarray
+    """(capacity,) score of the datum at a node."""
+    node: np.ndarray
+    """(n_candidates,) a leaf, or where a branch begins."""
+    log_weight: np.ndarray
+    """(n_candidates,) weights; bounds of them for branches that are not yet evaluated."""
+    bound: np.ndarray
+    """(n_candidates,) energy inside the bound of a branch."""
+    left: np.ndarray
+    """(n_candidates,) auxiliary discriminants inside the bound of a branch; 0 for others."""
+    vector: np.ndarray
+    """(n_branches, d') discriminants of the evaluated branches."""
+    former: np.ndarray
+    """(d',) discriminant of the top of the branch that the datum had alone."""
+
+
+@kernel
+def make_work(capacity, width, n_auxiliary):
+    """Empty arrays."""
+    n_branches = n_auxiliary * capacity
+    size = capacity + n_branches
+    return Work(
+        np.empty(capacity), np.empty(capacity), np.empty(capacity), np.empty(size, np.int64), np.empty(size),
+        np.empty(size), np.zeros(size, np.int64), np.empty((n_branches, width)), np.empty(width),
+    )  # fmt: skip
+
+
+@kernel
+def spread_energies(penalty, links, eta, n, above, energy, own):
+    """What datum n pays down to each child of a node; gives the number of children."""
+    kind, margin = penalty.kind, penalty.margin
+    best, second, n_children = -np.inf, -np.inf, 0
+    child = links.first_child[above]
+    while child != NULL:
+        value = score(eta, child, penalty.data, n)
+        own[child] = value
+        best, second = max(best, value), max(second, min(best, value))
+        n_children += 1
+        child = links.next_sibling[child]
+    if n_children == 1:
+        energy[links.first_child[above]] = energy[above]
+        return n_children
+    child = links.first_child[above]
+    while child != NULL:
+        total = 0.0
+        if kind in (SUM, CHANCE):
+            threshold = own[child] - margin
+            sibling = links.first_child[above]
+            while sibling != NULL:
+                if sibling != child and own[sibling] > threshold:
+                    total += own[sibling] - threshold
+                sibling = links.next_sibling[sibling]
+        worst = margin - own[child] + (second if own[child] == best else best)
+        energy[child] = join(kind, energy[above], level_energy(penalty, n, worst, total, n_children - 1))
+        child = links.next_sibling[child]
+    return n_children
+
+
+@kernel
+def log_ell(mixture, node, scores, densities, highest, scratch):
+    """Log density of a datum at a node."""
+    top = mixture.numbers[0]
+    value = mixed(mixture.weight, node, densities, top)
+    if value > LEAST_TOTAL:
+        return math.log(value) + highest
+    return log_mixed(mixture.log_weight, node, scores, top, scratch)
+
+
+@kernel
+def weigh_candidates(
+    penalty, tree, mixture, eta, n, scores, densities, highest, alpha, depth, n_aux, sums, work, scratch
+):
+    """Log weights of all leaves, and bounds of the log weights of a branch below each inner node; gives their number.
+
+    The bound of a branch leaves out what hinges it adds, its own and those of the data beside it; what margins cost by
+    chance is inside.
+    """
+    links = Links(tree.parent, tree.first_child, tree.next_sibling)
+    prior, energy, count, level = work.prior, work.energy, tree.count, tree.level
+    prior[ROOT], energy[ROOT] = 1.0, 0.0
+    n_found, node = 0, ROOT
+    while node != NULL:
+        here = 1.0 if node == ROOT else prior[links.parent[node]] * count[node]
+        paid, n_slots = energy[node], 0
+        if level[node] < depth:
+            n_children = spread_energies(penalty, links, eta, n, node, energy, work.own)
+            here /= count[node] + alpha
+            prior[node] = here
+            here *= alpha
+            n_slots = n_aux
+            paid += log_chance_of_branch(penalty, sums, n, node, n_children)
+        work.node[n_found], work.bound[n_found], work.left[n_found] = node, paid, n_slots
+        work.log_weight[n_found] = math.log(here) + log_ell(mixture, node, scores, densities, highest, scratch) - paid
+        n_found += 1
+        node = next_node(links.parent, links.first_child, links.next_sibling, node)
+    return n_found
+
+
+@kernel
+def fill_slot(rng, work, row, from_former, scale):
+    """An auxiliary discriminant: the datum's own former one, or from the prior."""
+    for i in range(work.former.size):
+        work.vector[row, i] = work.former[i] if from_former else scale * rng.standard_normal()
+
+
+@kernel
+def excess_energy(penalty, tree, eta, n, work, candidate, row):
+    """What a branch costs beyond its bound."""
+    links, above = Links(tree.parent, tree.first_child, tree.next_sibling), work.node[candidate]
+    vector = work.vector[row]
+    own = own_branch_energy(penalty, links, eta, n, above, work.energy[above], vector)
+    return own + gain_below(penalty, links, eta, tree.leaf, above, vector) - work.bound[candidate]
+
+
+@kernel
+def take_slot(work, candidate, n_total, excess):
+    """Take one slot out of the bound of a branch and add it with its true weight as candidate `n_total`."""
+    n_left = work.left[candidate] - 1
+    log_slot = work.log_weight[candidate] - math.log(n_left + 1.0)
+    work.left[candidate] = n_left
+    work.log_weight[candidate] = log_slot + math.log(n_left) if n_left > 0 else -np.inf
+    work.node[n_total], work.left[n_total] = work.node[candidate], 0
+    work.log_weight[n_total] = log_slot - excess
+
+
+@kernel
+def evaluate_all(rng, penalty, tree, eta, n, work, n_found, hung_from, scale):
+    """Replace all bounds by true weights; gives the number of candidates."""
+    n_total = n_found
+    for candidate in range(n_found):
+        while work.left[candidate] > 0:
+            row = n_total - n_found
+            is_first = row == 0 or work.node[n_total - 1] != work.node[candidate]
+            fill_slot(rng, work, row, is_first and work.node[candidate] == hung_from, scale)
+            take_slot(work, candidate, n_total, excess_energy(penalty, tree, eta, n, work, candidate, row))
+            n_total += 1
+    return n_total
+
+
+@kernel
+def choose_penalised(rng, penalty, tree, eta, n, work, n_found, n_total, hung_from, scale):
+    """Candidate drawn by its true weight, and how many there are at the end; an unevaluated one has its own row last.
+
+    Notes
+    -----
+    Rejection from bounds that are tightened on the way: whatever happened, a candidate comes out with a probability
+    proportional to its true weight, because the weights themselves never depend on what was drawn.
+    """
+    former_left = hung_from != NULL
+    while True:
+        chosen = draw_log_categorical(rng, work.log_weight[:n_total])
+        if chosen == NULL or work.left[chosen] == 0:
+            return chosen, n_total
+        from_former = former_left and work.node[chosen] == hung_from and rng.random() * work.left[chosen] < 1.0
+        former_left = former_left and not from_former
+        fill_slot(rng, work, n_total - n_found, from_former, scale)
+        excess = excess_energy(penalty, tree, eta, n, work, chosen, n_total - n_found)
+        take_slot(work, chosen, n_total, excess)
+        n_total += 1
+        if rng.standard_exponential() > excess:
+            return n_total - 1, n_total
+
+
+@kernel
+def set_vectors(rng, tree, eta, leaf, above, vector, scale):
+    """Discriminants of a new branch: that of its top is given, those below come from the prior."""
+    node = leaf
+    while node != above:
+        draw_vector(rng, eta, node, scale)
+        if tree.parent[node] == above:
+            for i in range(vector.size):
+                eta[node, i] = vector[i]
+        node = tree.parent[node]
+
+
+@kernel
+def has_columns(penalty, widest):
+    """Whether the table of "chance-max" knows what one more child costs at every node."""
+    return penalty.kind != CHANCE_MAXIMUM or widest < penalty.log_chance.shape[1]
+
+
+@kernel
+def penalised_gibbs_paths(
+    rng, law, data, tree, mixture, eta, penalty, values, depth, n_components, n_auxiliary, lazy, order, done, tallies
+):
+    """Visit the data `order[done:]` by collapsed Gibbs over paths; returns as `paths.gibbs_paths`.
+
+    A branch is weighed with `n_auxiliary` discriminants (Neal's algorithm 8), drawn and evaluated when they are
+    needed, or all at once where `lazy` is False.
+    """
+    capacity, n_slots = tree.parent.size, mixture.size.size
+    scores, densities, scratch = np.empty(n_slots), np.empty(n_slots), np.empty((2, n_slots))
+    counts, on_path = np.zeros((1, n_slots)), np.zeros(capacity, np.bool_)
+    work, scale = make_work(capacity, eta.shape[1], n_auxiliary), math.sqrt(values[DISCRIMINANT_VARIANCE])
+    sums, widest = sum_chances(penalty, tree), most_children(tree)
+    while done < order.size and has_room(tree, mixture, depth, n_components) and has_columns(penalty, widest):
+        datum = order[done]
+        former, was_in = tree.leaf[datum], mixture.component[datum]
+        add_to_sums(penalty, sums, tree.parent, datum, former, -1.0)
+        top = remove_datum(law, data, tree, mixture, datum, n_components)
+        tree.leaf[datum], hung_from = NULL, NULL
+        if top != NULL:
+            hung_from = tree.parent[top]
+            for i in range(eta.shape[1]):
+                work.former[i] = eta[top, i]
+            release(tree, top)
+        highest = fill_densities(law, data, datum, values, mixture, n_components, scores, densities)
+        n_found = weigh_candidates(
+            penalty, tree, mixture, eta, datum, scores, densities, highest, values[ALPHA], depth, n_auxiliary, sums,
+            work, scratch[0],
+        )  # fmt: skip
+        n_total = n_found
+        if not lazy:
+            n_total = evaluate_all(rng, penalty, tree, eta, datum, work, n_found, hung_from, scale)
+        chosen, n_total = choose_penalised(
+            rng, penalty, tree, eta, datum, work, n_found, n_total, hung_from, scale
+        )  # fmt: skip
+        node = NULL if chosen == NULL else work.node[chosen]
+        slot = NULL if chosen == NULL else choose_component(rng, mixture, node, scores, densities, scratch[0])
+        if slot == NULL:
+            tree.leaf[datum], mixture.component[datum] = former, was_in
+            return -1 - datum
+        place_datum(rng, law, data, tree, mixture, values, datum, node, slot, depth, counts, scratch, on_path)
+        if chosen >= n_found:
+            set_vectors(rng, tree, eta, tree.leaf[datum], node, work.vector[chosen - n_found], scale)
+            clear_sums(sums, tree.parent, tree.leaf[datum], node)
+            widest = max(widest, count_children(tree, node))
+        add_to_sums(penalty, sums, tree.parent, datum, tree.leaf[datum], 1.0)
+        tallies[CHANGED] += node != hung_from and (top != NULL or node != former)
+        tallies[VISITS] += 1
+        tallies[EVALUATED] += n_total - n_found
+        done += 1
+    return done
+
+
+@kernel
+def branch_energy(penalty, tree, eta, n, leaf, top, own_only):
+    """Energy of datum n on the path to a leaf, and what the top node of its branch, unlinked now, costs other data.
+
+    `top` is NULL where the datum has no nodes of its own.
+    """
+    links = Links(tree.parent, tree.first_child, tree.next_sibling)
+    if top == NULL:
+        return path_energy(penalty, links, eta, n, leaf)
+    above = tree.parent[top]
+    paid = path_energy(penalty, links, eta, n, above)
+    energy = own_branch_energy(penalty, links, eta, n, above, paid, eta[top])
+    return energy if own_only else energy + gain_below(penalty, links, eta, tree.leaf, above, eta[top])
+
+
+@kernel
+def propose_penalised(rng, penalty, tree, mixture, eta, values, n, depth, own_only, counts, scratch, tallies):
+    """A path from the nCRP, its top new node (unlinked, or NULL) and its energy."""
+    leaf, fresh = propose_path(rng, tree, mixture, values, depth, counts, scratch)
+    if fresh != NULL:
+        unlink(tree, fresh)
+        above, node = tree.parent[fresh], leaf
+        while node != above:
+            draw_vector(rng, eta, node, math.sqrt(values[DISCRIMINANT_VARIANCE]))
+            node = tree.parent[node]
+        tallies[EVALUATED] += 1
+    return leaf, fresh, branch_energy(penalty, tree, eta, n, leaf, fresh, own_only)
+
+
+@kernel
+def penalised_metropolis_paths(
+    rng, law, data, tree, mixture, eta, penalty, values, depth, n_components, own_only, order, done, tallies
+):
+    """Visit the data `order[done:]` with one proposal of the nCRP each; returns as `paths.gibbs_paths`.
+
+    Notes
+    -----
+    Accepted with min(1, ell' R' / (ell R)), R over all data.
+    **Erratum**: the paper's ratio has the hinge of datum n only (`own_only`), but a node that appears or disappears
+    changes the siblings of others; `test_golden_metropolis_hinges` has both numbers.
+    """
+    capacity, n_slots = tree.parent.size, mixture.size.size
+    scores, densities, scratch = np.empty(n_slots), np.empty(n_slots), np.empty((2, n_slots))
+    counts, on_path, widest = np.zeros((1, n_slots)), np.zeros(capacity, np.bool_), most_children(tree)
+    while done < order.size and has_room(tree, mixture, depth, n_components) and has_columns(penalty, widest):
+        datum = order[done]
+        former = tree.leaf[datum]
+        aside = remove_datum(law, data, tree, mixture, datum, n_components)
+        tree.leaf[datum] = NULL
+        fill_densities(law, data, datum, values, mixture, n_components, scores, densities)
+        before = branch_energy(penalty, tree, eta, datum, former, aside, own_only)
+        leaf, fresh, after = propose_penalised(
+            rng, penalty, tree, mixture, eta, values, datum, depth, own_only, counts, scratch, tallies
+        )  # fmt: skip
+        log_ratio = log_density_ratio(mixture, leaf, former, scores, densities, scratch[0]) + before - after
+        accepted = -rng.standard_exponential() < log_ratio
+        kept, dropped = (fresh, aside) if accepted else (aside, fresh)
+        leaf = leaf if accepted else former
+        release(tree, dropped)
+        if kept != NULL:
+            link(tree, kept, tree.parent[kept])
+            widest = max(widest, count_children(tree, tree.parent[kept]))
+        slot = choose_component(rng, mixture, leaf, scores, densities, scratch[0])
+        if slot == NULL:
+            return -1 - datum
+        settle_component(rng, law, data, tree, mixture, values, datum, leaf, slot, on_path)
+        put_in(tree, datum, leaf)
+        tallies[CHANGED] += leaf != former
+        tallies[VISITS] += 1
+        done += 1
+    return done

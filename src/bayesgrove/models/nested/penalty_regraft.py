@@ -1,0 +1,316 @@
+"""Regraft with a penalty (6.1, 15.4): Gumbel values of bounds in decreasing order, so that few places are evaluated."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesgrove.core.constants import NEEDS_CAPACITY, NOT_FINITE, NULL, OK
+from bayesgrove.core.jit import kernel
+from bayesgrove.models.nested.concentrations import draw_concentrations
+from bayesgrove.models.nested.penalty import (
+    Links,
+    gain_of_sibling,
+    join,
+    level_energy,
+    own_branch_energy,
+    path_energy,
+    score,
+    zetas_at,
+)
+from bayesgrove.models.nested.penalty_slice import list_nodes
+from bayesgrove.models.nested.penalty_sums import count_children, log_chance_of_gain, sum_chances
+from bayesgrove.models.nested.regraft import KEPT, MOVED, TRIED, attach, detach, is_fixed, regraft_log_weights
+from bayesgrove.models.nested.state import ROOT
+from bayesgrove.models.nested.tables import new_tables, nodes_at, seat_data
+from bayesgrove.models.nested.target import ALPHA, CHANCE, CHANCE_MAXIMUM, DISCRIMINANT_VARIANCE, GAMMA, MAXIMUM
+from bayesgrove.models.nested.weights_pass import draw_all_weights, draw_level_tables, has_room_to_regraft
+from bayesgrove.stats.special import log_gamma_table
+
+N_TRIED, N_MOVED, N_EVALUATED, N_TALLIES = 0, 1, 2, 3
+
+
+class Members(NamedTuple):
+    """Data by leaf, which no regraft changes: those of leaf z are `items[first[z] : first[z + 1]]`."""
+
+    first: np.ndarray
+    items: np.ndarray
+
+
+class Block(NamedTuple):
+    """Data below the node that moves."""
+
+    items: np.ndarray
+    """(n,) data, of which as many as the node's count are filled."""
+    inside: np.ndarray
+    """(n,) what each pays below the node; 0 where energies add up over levels, as no candidate changes it."""
+
+
+class Places(NamedTuple):
+    """Candidates for the new parent."""
+
+    place: np.ndarray
+    """(capacity,) the parent, or where a new one would hang."""
+    value: np.ndarray
+    """(capacity,) log weight plus Gumbel noise minus what is known of the energy; -inf once evaluated."""
+    bound: np.ndarray
+    """(capacity,) that known part."""
+    vector: np.ndarray
+    """(capacity, d') discriminant of the parent, where it is new."""
+    base: np.ndarray
+    """(capacity,) room for `regraft_log_weights`."""
+
+
+@kernel
+def make_members(leaf, capacity):
+    """Data sorted by leaf."""
+    first = np.zeros(capacity + 1, np.int64)
+    for n in range(leaf.size):
+        first[leaf[n] + 1] += 1
+    for z in range(capacity):
+        first[z + 1] += first[z]
+    items, filled = np.empty(leaf.size, np.int64), first.copy()
+    for n in range(leaf.size):
+        items[filled[leaf[n]]] = n
+        filled[leaf[n]] += 1
+    return Members(first, items)
+
+
+@kernel
+def energy_inside(penalty, links, eta, n, leaf, node):
+    """What datum n pays on its path below `node`."""
+    energy, here = 0.0, leaf
+    while here != node:
+        worst, total, n_siblings = zetas_at(penalty, links, eta, n, here, score(eta, here, penalty.data, n))
+        energy = join(penalty.kind, energy, level_energy(penalty, n, worst, total, n_siblings))
+        here = links.parent[here]
+    return energy
+
+
+@kernel
+def next_leaf(tree, leaf, top):
+    """The next leaf below `top` in the order of a walk, which begins with `first_leaf`; NULL at its end.
+
+    `top` itself may be unlinked.
+    """
+    node = leaf
+    while node != top and tree.next_sibling[node] == NULL:
+        node = tree.parent[node]
+    if node == top:
+        return NULL
+    node = tree.next_sibling[node]
+    while tree.first_child[node] != NULL:
+        node = tree.first_child[node]
+    return node
+
+
+@kernel
+def first_leaf(tree, top):
+    """The first leaf below a node, or the node itself."""
+    while tree.first_child[top] != NULL:
+        top = tree.first_child[top]
+    return top
+
+
+@kernel
+def fill_block(penalty, links, tree, eta, members, node, block):
+    """Data below a node and what they pay below it; gives their number."""
+    n_found, leaf = 0, first_leaf(tree, node)
+    while leaf != NULL:
+        for i in range(members.first[leaf], members.first[leaf + 1]):
+            n = members.items[i]
+            block.items[n_found] = n
+            block.inside[n_found] = 0.0
+            if penalty.kind == MAXIMUM:
+                block.inside[n_found] = energy_inside(penalty, links, eta, n, leaf, node)
+            n_found += 1
+        leaf = next_leaf(tree, leaf, node)
+    return n_found
+
+
+@kernel
+def gain_beside(penalty, links, tree, eta, members, above, vector):
+    """What all data below `above` pay more for a further child of it with discriminant `vector`."""
+    gain, data, child = 0.0, penalty.data, tree.first_child[above]
+    while child != NULL:
+        leaf = first_leaf(tree, child)
+        while leaf != NULL:
+            for i in range(members.first[leaf], members.first[leaf + 1]):
+                m, new_score = members.items[i], 0.0
+                for j in range(data.shape[1]):
+                    new_score += vector[j] * data[m, j]
+                gain += gain_of_sibling(penalty, links, eta, m, leaf, child, new_score)
+            leaf = next_leaf(tree, leaf, child)
+        child = tree.next_sibling[child]
+    return gain
+
+
+@kernel
+def place_energy(penalty, links, tree, eta, members, block, n_block, above, vector):
+    """Energy of the block and of the data beside it when a node with discriminant `vector` hangs from `above`."""
+    total = gain_beside(penalty, links, tree, eta, members, above, vector)
+    for i in range(n_block):
+        n = block.items[i]
+        paid = path_energy(penalty, links, eta, n, above)
+        paid = own_branch_energy(penalty, links, eta, n, above, paid, vector)
+        total += join(penalty.kind, paid, block.inside[i])
+    return total
+
+
+@kernel
+def log_chance_of_siblings(penalty, sums, node, n_siblings):
+    """What the data of a block pay by chance at one level with so many siblings."""
+    if penalty.kind == CHANCE:
+        return n_siblings * sums[node, 0]
+    if penalty.kind == CHANCE_MAXIMUM:
+        return sums[node, n_siblings]
+    return 0.0
+
+
+@kernel
+def known_energy(penalty, tree, sums, node, place):
+    """What a candidate costs by chance: the block on its way down to `place` and there, data beside it there."""
+    if penalty.kind not in (CHANCE, CHANCE_MAXIMUM):
+        return 0.0
+    n_children = count_children(tree, place)
+    paid = log_chance_of_gain(penalty, sums, place, n_children)
+    paid += log_chance_of_siblings(penalty, sums, node, n_children)
+    here = place
+    while here != ROOT:
+        here = tree.parent[here]
+        paid += log_chance_of_siblings(penalty, sums, node, count_children(tree, here) - 1)
+    return paid
+
+
+@kernel
+def move_sums(sums, tree, node, sign):
+    """The sums of a node come to (1) or go from (-1) all nodes above it."""
+    here = tree.parent[node]
+    while here != NULL:
+        for j in range(sums.shape[1]):
+            sums[here, j] += sign * sums[node, j]
+        here = tree.parent[here]
+
+
+@kernel
+def set_new_parent(rng, tree, eta, places, candidate, emptied, scale):
+    """Discriminant of a new parent: what the emptied one has, if it hung there, or from the prior."""
+    own = emptied != NULL and tree.parent[emptied] == places.place[candidate]
+    for i in range(eta.shape[1]):
+        places.vector[candidate, i] = eta[emptied, i] if own else scale * rng.standard_normal()
+
+
+@kernel
+def choose_place(rng, penalty, tree, eta, members, block, n_block, node, emptied, places, n_found, scale):
+    """Candidate with the largest Gumbel value, and how many were evaluated; NULL if none is possible.
+
+    Notes
+    -----
+    Energies are at least what is known of them, so that a value only falls when it is evaluated: the search ends when
+    the best evaluated one is above all others.
+    """
+    links = Links(tree.parent, tree.first_child, tree.next_sibling)
+    best, chosen, n_evaluated = -np.inf, NULL, 0
+    while True:
+        candidate = NULL
+        for c in range(n_found):
+            if places.value[c] > best and (candidate == NULL or places.value[c] > places.value[candidate]):
+                candidate = c
+        if candidate == NULL:
+            return chosen, n_evaluated
+        above = places.place[candidate]
+        vector = eta[node]
+        if tree.level[above] < tree.level[node] - 1:
+            set_new_parent(rng, tree, eta, places, candidate, emptied, scale)
+            vector = places.vector[candidate]
+        energy = place_energy(penalty, links, tree, eta, members, block, n_block, above, vector)
+        value = places.value[candidate] + places.bound[candidate] - energy
+        places.value[candidate] = -np.inf
+        n_evaluated += 1
+        if value > best:
+            best, chosen = value, candidate
+
+
+@kernel
+def penalised_regraft_node(
+    rng, penalty, tree, mixture, eta, values, tables, members, sums, node, log_gamma_n, log_gamma_alpha, block, places,
+    tallies,
+):  # fmt: skip
+    """Draw a node's parent; gives as `regraft.regraft_node`."""
+    if is_fixed(tree, node):
+        return KEPT
+    links, top = Links(tree.parent, tree.first_child, tree.next_sibling), mixture.numbers[0]
+    parent = tree.parent[node]
+    above = tree.parent[parent]
+    move_sums(sums, tree, node, -1.0)
+    emptied = detach(tree, tables, node, top)
+    n_block = fill_block(penalty, links, tree, eta, members, node, block)
+    n_found = regraft_log_weights(
+        tree, mixture, values, tables, node, log_gamma_n, log_gamma_alpha, places.base, places.place, places.value
+    )
+    for c in range(n_found):
+        places.bound[c] = known_energy(penalty, tree, sums, node, places.place[c])
+        places.value[c] -= places.bound[c] + math.log(rng.standard_exponential())
+    chosen, n_evaluated = choose_place(
+        rng, penalty, tree, eta, members, block, n_block, node, emptied, places, n_found,
+        math.sqrt(values[DISCRIMINANT_VARIANCE]),
+    )  # fmt: skip
+    if chosen == NULL:
+        return NULL
+    place = places.place[chosen]
+    attach(tree, tables, node, place, emptied, top)
+    new_parent = tree.parent[node]
+    if new_parent != place:
+        for i in range(eta.shape[1]):
+            eta[new_parent, i] = places.vector[chosen, i]
+        for j in range(sums.shape[1]):
+            sums[new_parent, j] = 0.0
+    move_sums(sums, tree, node, 1.0)
+    tallies[N_EVALUATED] += n_evaluated
+    return TRIED if place == (parent if emptied == NULL else above) else MOVED
+
+
+@kernel
+def has_columns_to_regraft(penalty, tree):
+    """Whether the table of "chance-max" knows what a level costs that all nodes have come to."""
+    return (
+        penalty.kind != CHANCE_MAXIMUM
+        or 2 * list_nodes(Links(tree.parent, tree.first_child, tree.next_sibling)).size < penalty.log_chance.shape[1]
+    )
+
+
+@kernel
+def penalised_pass_over_weights(rng, tree, mixture, eta, penalty, values, hyperpriors, depth, n_components, tallies):
+    """`weights_pass.pass_over_weights` with regrafts under a penalty; the same codes, NEEDS_CAPACITY before it begins.
+
+    `tallies` gets the regrafts tried, those that moved, and the places evaluated.
+    """
+    if not (has_room_to_regraft(tree) and has_columns_to_regraft(penalty, tree)):
+        return NEEDS_CAPACITY
+    capacity, n_items = tree.parent.size, tree.leaf.size
+    tables, nodes = new_tables(capacity, mixture.size.size), np.empty(capacity, np.int64)
+    log_gamma_n, log_gamma_alpha = log_gamma_table(0.0, n_items + 1), log_gamma_table(values[ALPHA], n_items + 1)
+    members, sums = make_members(tree.leaf, capacity), sum_chances(penalty, tree)
+    block = Block(np.empty(n_items, np.int64), np.empty(n_items))
+    places = Places(
+        np.empty(capacity, np.int64), np.empty(capacity), np.empty(capacity), np.empty((capacity, eta.shape[1])),
+        np.empty(capacity),
+    )  # fmt: skip
+    seat_data(tree.leaf, mixture.component, tables)
+    for level in range(depth, 0, -1):
+        n_nodes = nodes_at(tree, level, nodes)
+        draw_level_tables(rng, tree, mixture, values[GAMMA], tables, nodes, n_nodes)
+        for i in range(n_nodes if level >= 2 else 0):
+            result = penalised_regraft_node(
+                rng, penalty, tree, mixture, eta, values, tables, members, sums, nodes[i], log_gamma_n,
+                log_gamma_alpha, block, places, tallies,
+            )  # fmt: skip
+            if result == NULL:
+                return NOT_FINITE
+            tallies[N_TRIED] += result != KEPT
+            tallies[N_MOVED] += result == MOVED
+    draw_concentrations(
+        rng, tree, tables, values, hyperpriors, mixture.in_use, mixture.numbers[0], depth, n_components
+    )  # fmt: skip
+    draw_all_weights(rng, tree, mixture, values, tables, n_components)
+    return OK
