@@ -364,7 +364,8 @@ class NestedEstimator(ChainEstimator, Clusterer):
             Known classes; the agreement of each level with them is shown.
         """
         check_is_fitted(self, "tree_")
-        return write_report(report_result(self.result_, images, classes), path, title=title)
+        shown = report_result(self.result_, self.posterior_, self.level_labels_, images, classes)
+        return write_report(shown, path, title=title)
 
     def _extra_numbers(self) -> dict[str, float]:
         """Numbers a model file keeps besides those all hierarchies have."""

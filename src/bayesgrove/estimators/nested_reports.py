@@ -6,20 +6,20 @@ from typing import Any
 
 from bayesgrove.core.errors import InvalidInputError
 from bayesgrove.inference.exhibits import Exhibit, PictureExhibit
-from bayesgrove.inference.path_exhibits import class_bars
+from bayesgrove.inference.path_exhibits import class_bars, hierarchy_exhibits
 from bayesgrove.inference.path_posterior import PathPosterior
 from bayesgrove.inference.result import Result
 from bayesgrove.plot import level_tree
 
 
-def report_result(result: Result, images: Any = None, classes: Any = None) -> Result:
-    """The result with a picture of the tree first, and agreement with classes where they are given."""
+def report_result(result: Result, posterior: PathPosterior, levels: Any, images: Any, classes: Any) -> Result:
+    """The result with a picture of the tree, agreement with classes where they are given, and rows by their names."""
     found: list[Exhibit] = list(tree_picture(result, images))
-    if classes is not None and isinstance(result.posterior, PathPosterior):
+    if classes is not None:
         if len(classes) != result.labels.size:
             raise InvalidInputError(f"classes are one per row, got {len(classes)} for {result.labels.size} rows.")
-        found.append(class_bars(result.posterior, classes))
-    return replace(result, exhibits=(*found, *result.exhibits))
+        found.append(class_bars(posterior, classes))
+    return replace(result, exhibits=(*found, *hierarchy_exhibits(posterior, result.tree, levels)))
 
 
 def tree_picture(result: Result, images: Any) -> list[Exhibit]:
