@@ -14,7 +14,14 @@ from bayesgrove.estimators.chains import ChainEstimator
 from bayesgrove.estimators.clusterer import Clusterer, typical_row
 from bayesgrove.estimators.inputs import read_input
 from bayesgrove.estimators.nested_files import nested_file_parts, restore_nested
-from bayesgrove.estimators.nested_inputs import Preparation, bind_law, check_preparation, prepare, prepared_table
+from bayesgrove.estimators.nested_inputs import (
+    Preparation,
+    bind_law,
+    check_preparation,
+    prepare,
+    prepared_table,
+    refuse_categories,
+)
 from bayesgrove.estimators.nested_reports import report_result
 from bayesgrove.estimators.nested_settings import LEARN, Numbers, check_number, resolve_numbers
 from bayesgrove.estimators.settings import check_choice, check_whole
@@ -97,8 +104,8 @@ class NestedEstimator(ChainEstimator, Clusterer):
         numbers = self._resolve_numbers(rows)
         self._bound = bind_law(self.likelihood, rows, *numbers.values[3:5].tolist())
         self._template = typical_row(self._bound.values)
-        target = self._make_target(self._bound, numbers)
-        self._run(self._make_sampler(target), self._make_schedule(), self._describe())
+        self._target = self._make_target(self._bound, numbers)
+        self._run(self._make_sampler(self._target), self._make_schedule(), self._describe())
         self._summarise()
         return self
 
@@ -124,9 +131,9 @@ class NestedEstimator(ChainEstimator, Clusterer):
             )
 
     def _prepare(self, table: Table) -> Preparation:
-        given = {name: getattr(self, name) for name in ("center", "scale", "n_pca") if getattr(self, name)}
-        if given and self.likelihood is not None and table.categories:
-            raise InvalidSettingError(f"categories cannot be centred, scaled or projected, got {given}. Leave it out.")
+        is_changed = bool(self.center or self.scale or self.n_pca)
+        if table.categories and (is_changed or self.likelihood is None):
+            refuse_categories(table)
         return prepare(table, center=self.center, scale=self.scale, n_pca=self.n_pca)
 
     def _given_numbers(self) -> dict[str, Any]:
@@ -191,7 +198,7 @@ class NestedEstimator(ChainEstimator, Clusterer):
         self.selected_draw_, levels = self._select_tree()
         self._set_levels(levels)
         self.tree_ = hierarchy_tree(self.posterior_, levels)
-        self._kept = keep_draws(self._sampler.target, self._drawn, levels)
+        self._kept = keep_draws(self._target, self._drawn, levels)
         self.scores_ = self._score_tree()
         described = describe_rows(self._table.take, self._table.n_columns, self.tree_, self.labels_)
         self._set_result(described, {"verdict": self.diagnostics_.verdict.sentence, **self._judge_draws()})
@@ -206,7 +213,7 @@ class NestedEstimator(ChainEstimator, Clusterer):
         """Posterior means of what was learned, and all else as given."""
         for name in VALUE_NAMES[:5]:
             scalars = self.posterior_.scalars
-            value = scalars[name].mean() if name in scalars else self._sampler.target.values[VALUE_NAMES.index(name)]
+            value = scalars[name].mean() if name in scalars else self._target.values[VALUE_NAMES.index(name)]
             setattr(self, f"{name}_", float(value))
         self.concentration_ = self.alpha_
         self.likelihood_ = self._bound.likelihood

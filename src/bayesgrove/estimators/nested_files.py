@@ -103,7 +103,7 @@ def kept_rules(model: Any) -> Rules:
         "node_start": (np.int64, (n_draws + 1,)),
         "component_start": (np.int64, (n_draws + 1,)),
         "parent": (np.int64, (n_nodes,)),
-        "count": (np.float64, (n_nodes,)),
+        "size": (np.float64, (n_nodes,)),
         "weight": (np.float64, (kept.weight.size,)),
         "rows": (np.float64, (n_components, width)),
         "values": (np.float64, (n_draws, len(VALUE_NAMES))),
@@ -124,7 +124,7 @@ def kept_rules(model: Any) -> Rules:
             lambda: int(np.diff(starts[0]) @ np.diff(starts[1])) == kept.weight.size and kept.weight.min() >= 0.0,
         ),
         ("parents do not come first", lambda: parents_come_first(kept)),
-        ("a node is empty", lambda: kept.count.min() > 0.0 and kept.values.min() > 0.0),
+        ("a node is empty", lambda: kept.size.min() > 0.0 and kept.values.min() > 0.0),
         ("shares do not sum to 1", lambda: bool(np.allclose(kept.share.sum(axis=1), 1.0) and kept.share.min() >= 0.0)),
         ("discriminants do not fit", lambda: n_coordinates == model._n_coordinates()),
     )

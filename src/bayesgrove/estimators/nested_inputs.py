@@ -70,6 +70,16 @@ def check_preparation(center: Any, scale: Any, n_pca: Any) -> None:
         check_whole("n_pca", n_pca, 1)
 
 
+def refuse_categories(table: Table) -> None:
+    """Raise for a table with columns that hold no numbers."""
+    names = [table.names[j] for j in table.categories]
+    raise InvalidTableError(
+        f"Gaussian components, and rows that are centred, scaled or projected, need numbers; column {names[0]!r} holds "
+        "categories. Leave it out, or make it the index if it names the rows; without preparation "
+        'likelihood="auto" takes it.'
+    )
+
+
 def prepare(table: Table, *, center: bool, scale: Any, n_pca: int | None) -> Preparation:
     """The preparation that settings ask for, with the numbers of a table."""
     values = table.values
@@ -117,12 +127,6 @@ def prepared_table(table: Table, preparation: Preparation) -> Table:
 
 def bind_spherical(table: Table, component_variance: float, base_variance: float) -> Bound:
     """Gaussian components around means that lie around 0, the same variances in all columns, nothing encoded."""
-    if table.categories:
-        names = [table.names[j] for j in table.categories]
-        raise InvalidTableError(
-            f"Gaussian components need numbers, and column {names[0]!r} holds categories. "
-            'Leave it out, or take likelihood="categorical".'
-        )
     if not np.isfinite(table.values[~np.isnan(table.values)]).all():
         raise InvalidTableError("cells must be finite, got inf. Use NaN for a missing cell.")
     if np.nanmax(np.abs(table.values), initial=0.0) > FARTHEST:

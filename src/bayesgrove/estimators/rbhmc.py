@@ -23,9 +23,9 @@ MARGIN_SCALES = (None, "rms")
 class RBHMC(NestedEstimator):
     """Regularised Bayesian hierarchical mixture clustering: `BHMC` whose siblings are asked to be linearly separable.
 
-    Every node below the root has a discriminant vector. A row pays for each sibling along its path that it does not beat
-    by a margin. The published penalty ("max") mostly prunes the tree; "chance" divides every payment by what it would be
-    by chance, so that siblings cost nothing as such, and does separate them.
+    Every node below the root has a discriminant vector. A row pays for siblings along its path that it does not beat
+    by a margin. The published penalty ("max") mostly prunes the tree; "chance" divides every payment by what it would
+    be by chance, so that siblings cost nothing as such, and separates them.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ class RBHMC(NestedEstimator):
     discriminant_scale : float or "auto", default=1.0
         Prior standard deviation of the discriminants (nu_0); "auto" learns it.
     margin_scale : None or "rms", default=None
-        "rms" divides the rows that discriminants see by the root of their mean squared norm, so that C and margin do not
-        depend on the unit.
+        "rms" divides the rows that discriminants see by the root of their mean squared norm, so that C and margin do
+        not depend on the unit.
     penalty : {"max", "sum", "chance", "chance-max"}, default="max"
         The worst margin of each row (the paper's), all of them, all of them relative to chance, or the worst of each
         level relative to chance.
@@ -53,8 +53,8 @@ class RBHMC(NestedEstimator):
     likelihood, n_components, path, regraft, means, center, scale, n_pca, select
         As for `BHMC`; rows must be complete. `select="best"` takes the largest regularised likelihood.
     sampler : {"exact", "paper"}, default="exact"
-        "paper" is the printed sampler of Huang, Ng, Laitonjam and Hurley, kept for reproduction, "max" only: with C > 0 it
-        does *not* leave its law invariant.
+        "paper" is the printed sampler of Huang, Ng, Laitonjam and Hurley, kept for reproduction, "max" only: with C > 0
+        it does *not* leave its law invariant.
     paper_prior_precision : {"1/nu0^2", "nu0^2"}, default="1/nu0^2"
         Of `sampler="paper"`: the prior precision of discriminants as it should be, or as printed.
     n_temperatures : int, default=1
@@ -245,7 +245,7 @@ class RBHMC(NestedEstimator):
     def _set_numbers(self) -> None:
         super()._set_numbers()
         name, scalars = VALUE_NAMES[DISCRIMINANT_VARIANCE], self.posterior_.scalars
-        variance = scalars[name].mean() if name in scalars else self._sampler.target.values[DISCRIMINANT_VARIANCE]
+        variance = scalars[name].mean() if name in scalars else self._target.values[DISCRIMINANT_VARIANCE]
         self.discriminant_scale_ = float(np.sqrt(variance))
 
     def _energies(self) -> Callable[[np.ndarray], Callable[[KeptDraw], np.ndarray]] | None:

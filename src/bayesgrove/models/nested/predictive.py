@@ -42,7 +42,7 @@ class Kept(NamedTuple):
         Where the nodes and the components (the remainder first) of each draw begin.
     parent : int64 array of shape (n_nodes_of_all_draws,)
         Within the draw; -1 for roots.
-    count : float64 array of shape (n_nodes_of_all_draws,)
+    size : float64 array of shape (n_nodes_of_all_draws,)
         Data through each node.
     weight : float64 array of shape (sum over draws of nodes x components,)
         Row by row.
@@ -58,7 +58,7 @@ class Kept(NamedTuple):
     node_start: np.ndarray
     component_start: np.ndarray
     parent: np.ndarray
-    count: np.ndarray
+    size: np.ndarray
     weight: np.ndarray
     rows: np.ndarray
     values: np.ndarray
@@ -75,7 +75,7 @@ class KeptDraw(NamedTuple):
     """One draw of `Kept`."""
 
     parent: np.ndarray
-    count: np.ndarray
+    size: np.ndarray
     weight: np.ndarray
     rows: np.ndarray
     values: np.ndarray
@@ -97,7 +97,7 @@ def keep_draws(target: Target, draws: Sequence[Mapping[str, np.ndarray]], estima
     component_start = np.cumsum([0, *(len(part.rows) for part in parts)])
     joined = {
         name: np.concatenate([getattr(part, name) for part in parts])
-        for name in ("parent", "count", "rows", "discriminants", "share")
+        for name in ("parent", "size", "rows", "discriminants", "share")
     }
     weight = np.concatenate([part.weight.ravel() for part in parts])
     values = np.stack([part.values for part in parts])
@@ -141,7 +141,7 @@ def draw_of(kept: Kept, number: int) -> KeptDraw:
     weight = kept.weight[sizes[:-1].sum() : sizes.sum()].reshape(n_nodes, n_slots)
     return KeptDraw(
         kept.parent[own],
-        kept.count[own],
+        kept.size[own],
         weight,
         kept.rows[components],
         kept.values[number],
@@ -158,8 +158,8 @@ def possibilities(draw: KeptDraw) -> np.ndarray:
     found = np.ones(draw.parent.size)
     for node in range(1, found.size):  # parents come first
         above = draw.parent[node]
-        found[node] = found[above] * draw.count[node] / (draw.count[above] + alpha)
-    return np.where(is_leaf, found, found * alpha / (draw.count + alpha))
+        found[node] = found[above] * draw.size[node] / (draw.size[above] + alpha)
+    return np.where(is_leaf, found, found * alpha / (draw.size + alpha))
 
 
 @kernel
