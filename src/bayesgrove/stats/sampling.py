@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bayesgrove.core.constants import NULL
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.stats.special import log_sum
 
 NEGLIGIBLE = -45.0
@@ -32,7 +32,7 @@ def draw_categorical(rng, weights):
     return chosen
 
 
-@kernel
+@borrower
 def draw_log_categorical(rng, log_weights):
     """Index drawn with probability proportional to exp(log_weights); NULL when none is possible.
 
@@ -60,7 +60,7 @@ def draw_log_categorical(rng, log_weights):
     return chosen
 
 
-@kernel
+@borrower
 def draw_log_gamma(rng, shape):
     """Log of a Gamma(shape, 1) variate; finite however small the shape.
 

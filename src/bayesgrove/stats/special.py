@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 
 LOG_2PI = math.log(2.0 * math.pi)
 LOG_PI = math.log(math.pi)
@@ -26,7 +26,7 @@ def softplus(x):
     return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
 
 
-@kernel
+@borrower
 def log_sum(values):
     """log(sum(exp(values))) of a vector; -inf when it is empty or all impossible."""
     top = -np.inf

@@ -2,9 +2,8 @@
 
 import math
 
-from bayesgrove.core.constants import NULL
-from bayesgrove.core.jit import kernel
-from bayesgrove.models.nested.nodes import next_node
+from bayesgrove.core.jit import borrower, kernel
+from bayesgrove.models.nested.nodes import all_nodes
 from bayesgrove.models.nested.state import ROOT
 from bayesgrove.models.nested.tables import draw_n_tables
 from bayesgrove.models.nested.target import ALPHA, GAMMA, GAMMA0
@@ -14,13 +13,13 @@ LEAST, MOST = 1e-12, 1e12
 """Concentrations are kept between these: their laws reach 0 where a hyperprior is very wide."""
 
 
-@kernel
+@borrower
 def draw_concentration(rng, shape, rate):
     """A Gamma variate, kept away from 0 and infinity."""
     return min(max(rng.standard_gamma(shape) / rate, LEAST), MOST)
 
 
-@kernel
+@borrower
 def log_auxiliary(rng, concentration, n_customers):
     """log w, w ~ Beta(concentration, n)."""
     return draw_log_share(rng, concentration, n_customers, math.log(concentration / n_customers))[0]
@@ -30,15 +29,13 @@ def log_auxiliary(rng, concentration, n_customers):
 def draw_gamma(rng, tree, tables, values, hyperpriors):
     """gamma ~ Gamma(a + all tables below the root, b - sum_z log w_z), w_z ~ Beta(gamma, n_z)."""
     shape, rate = hyperpriors[GAMMA, 0], hyperpriors[GAMMA, 1]
-    node = next_node(tree.parent, tree.first_child, tree.next_sibling, ROOT)
-    while node != NULL:
+    for node in all_nodes(tree)[1:]:
         shape += tables.n_tables[node]
         rate -= log_auxiliary(rng, values[GAMMA], tables.n_customers[node])
-        node = next_node(tree.parent, tree.first_child, tree.next_sibling, node)
     values[GAMMA] = draw_concentration(rng, shape, rate)
 
 
-@kernel
+@borrower
 def draw_gamma0(rng, tables, values, hyperpriors, in_use, top, n_components):
     """gamma0 ~ Gamma(a + K, b - log w); with finitely many components the tables at the root count instead of K."""
     shape, gamma0 = hyperpriors[GAMMA0, 0], values[GAMMA0]
@@ -56,13 +53,11 @@ def draw_gamma0(rng, tables, values, hyperpriors, in_use, top, n_components):
 def draw_alpha(rng, tree, depth, values, hyperpriors):
     """alpha ~ Gamma(a + sum m_z, b - sum log w_z) over inner nodes with more than one datum (one gives a factor 1)."""
     shape, rate = hyperpriors[ALPHA, 0], hyperpriors[ALPHA, 1]
-    node = ROOT
-    while node != NULL:
+    for node in all_nodes(tree):
         if tree.level[node] < depth and tree.count[node] > 1:
             rate -= log_auxiliary(rng, values[ALPHA], float(tree.count[node]))
         if node != ROOT and tree.count[tree.parent[node]] > 1:
             shape += 1.0
-        node = next_node(tree.parent, tree.first_child, tree.next_sibling, node)
     values[ALPHA] = draw_concentration(rng, shape, rate)
 
 

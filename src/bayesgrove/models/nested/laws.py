@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from bayesgrove.core.generic import generic
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.likelihoods import contract
 from bayesgrove.models.nested.state import REMAINDER
 from bayesgrove.models.nested.target import BASE_VARIANCE, COMPONENT_VARIANCE, Collapsed, SampledMeans
@@ -61,13 +61,13 @@ def log_prior_rows(law, values, in_use, top, rows):
     """Log prior density of the parameters kept."""
 
 
-@kernel
+@borrower
 def log_gaussian(squared_distance, width, variance):
     """Log density of a spherical Gaussian at a squared distance from its mean."""
     return -0.5 * (squared_distance / variance + width * (LOG_2PI + math.log(variance)))
 
 
-@kernel
+@borrower
 def squared_distance(data, datum, rows, slot):
     """Between a datum and a mean."""
     total = 0.0

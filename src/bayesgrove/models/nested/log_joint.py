@@ -4,10 +4,9 @@ import math
 
 import numpy as np
 
-from bayesgrove.core.constants import NULL
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.nested.laws import log_density_rows, log_prior_rows
-from bayesgrove.models.nested.nodes import next_node
+from bayesgrove.models.nested.nodes import all_nodes
 from bayesgrove.models.nested.state import REMAINDER, ROOT, State
 from bayesgrove.models.nested.target import (
     ALPHA,
@@ -23,17 +22,16 @@ from bayesgrove.models.nested.weights import TINY
 @kernel
 def log_path_prior(tree, alpha, depth):
     """log p(V): lgamma(alpha) - lgamma(N_z + alpha) + m_z log alpha + sum over children lgamma(N), over inner nodes."""
-    total, node = 0.0, ROOT
-    while node != NULL:
+    total = 0.0
+    for node in all_nodes(tree):
         if tree.level[node] < depth:
             total += math.lgamma(alpha) - math.lgamma(tree.count[node] + alpha)
         if node != ROOT:
             total += math.log(alpha) + math.lgamma(tree.count[node])
-        node = next_node(tree.parent, tree.first_child, tree.next_sibling, node)
     return total
 
 
-@kernel
+@borrower
 def log_component_weights(leaf, component, log_weight):
     """Sum of the log weights that the data's components have at their leaves."""
     total = 0.0
@@ -42,7 +40,7 @@ def log_component_weights(leaf, component, log_weight):
     return total
 
 
-@kernel
+@borrower
 def log_power(a, log_a, log_beta):
     """log(beta^a / Gamma(a)), also where a has underflowed; 0 for a weight that has."""
     if log_beta == -np.inf:
@@ -50,7 +48,7 @@ def log_power(a, log_a, log_beta):
     return a * log_beta + (log_a if a < TINY else -math.lgamma(a))
 
 
-@kernel
+@borrower
 def log_root_weights(log_weight, in_use, top, gamma0, n_components):
     """Log density of the root's weights: gamma0^K beta*^gamma0, or Dir(gamma0 / K)."""
     total = 0.0
@@ -73,19 +71,17 @@ def log_weight_prior(tree, mixture, gamma, gamma0, n_components):
     log_weight, weight, in_use, top = mixture.log_weight, mixture.weight, mixture.in_use, mixture.numbers[0]
     total = log_root_weights(log_weight, in_use, top, gamma0, n_components)
     log_gamma, constant = math.log(gamma), math.lgamma(gamma)
-    node = next_node(tree.parent, tree.first_child, tree.next_sibling, ROOT)
-    while node != NULL:
+    for node in all_nodes(tree)[1:]:
         above = tree.parent[node]
         total += constant
         for k in range(top):
             if (k == REMAINDER and n_components == 0) or in_use[k]:
                 log_a = log_gamma + log_weight[above, k]
                 total += log_power(gamma * weight[above, k], log_a, log_weight[node, k])
-        node = next_node(tree.parent, tree.first_child, tree.next_sibling, node)
     return total
 
 
-@kernel
+@borrower
 def log_hyperpriors(values, hyperpriors):
     """Log densities of the numbers that are learned."""
     total = 0.0
@@ -105,11 +101,10 @@ def log_hyperpriors(values, hyperpriors):
 @kernel
 def count_nodes(tree, depth):
     """Number of leaves and of children of the root."""
-    n_leaves, n_first, node = 0, 0, ROOT
-    while node != NULL:
+    n_leaves, n_first = 0, 0
+    for node in all_nodes(tree):
         n_leaves += tree.level[node] == depth
         n_first += tree.level[node] == 1
-        node = next_node(tree.parent, tree.first_child, tree.next_sibling, node)
     return n_leaves, n_first
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.core.rng import generator, state_from_json, state_to_json
 from bayesgrove.models.nested.laws import fill_rows, row_width
 from bayesgrove.models.nested.nodes import add_count, new_child
@@ -147,7 +147,7 @@ def link_nodes(tree, paths, parents, n_nodes):
         new_child(tree, parents[node])
 
 
-@kernel
+@borrower
 def order_children(tree, n_nodes):
     """Children of each node by their numbers, the smallest first: `new_child` put the last first."""
     for node in range(n_nodes):

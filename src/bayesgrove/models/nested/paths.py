@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from bayesgrove.core.constants import NULL
-from bayesgrove.core.jit import kernel
-from bayesgrove.models.nested.nodes import link, next_node, put_in, release, unlink
+from bayesgrove.core.jit import borrower, kernel
+from bayesgrove.models.nested.nodes import link, list_nodes, put_in, release, unlink
 from bayesgrove.models.nested.state import ROOT
 from bayesgrove.models.nested.target import ALPHA, GAMMA
 from bayesgrove.models.nested.visits import (
@@ -27,7 +27,7 @@ CHANGED, VISITS, N_TALLIES = 0, 1, 2
 """Places in the tallies of path moves: visits that change the tree; all visits."""
 
 
-@kernel
+@borrower
 def weigh_paths(tree, weight, densities, top, alpha, depth, prior, nodes, running):
     """Weights of all candidates in linear space, added up in `running`; gives their number.
 
@@ -39,44 +39,39 @@ def weigh_paths(tree, weight, densities, top, alpha, depth, prior, nodes, runnin
     leaf: prod_l N_l / (N_{l-1} + alpha) ell(beta_leaf); branch below u: [the same down to u] alpha / (N_u + alpha)
     ell(beta_u), exact because below u every step is certain and E[beta_leaf | beta_u] = beta_u.
     """
-    parent, first_child, next_sibling = tree.parent, tree.first_child, tree.next_sibling
-    count, level = tree.count, tree.level
-    n_found, total, node = 0, 0.0, ROOT
-    prior[ROOT] = 1.0
-    while node != NULL:
-        if node != ROOT:
-            prior[node] = prior[parent[node]] * count[node]
-        here = prior[node]
+    parent, count, level = tree.parent, tree.count, tree.level
+    n_found, total = list_nodes(tree, depth, nodes), 0.0
+    for i in range(n_found):
+        node = nodes[i]
+        here = 1.0 if node == ROOT else prior[parent[node]] * count[node]
         if level[node] < depth:
             here /= count[node] + alpha
             prior[node] = here
             here *= alpha
-        total += here * mixed(weight, node, densities, top)
-        nodes[n_found] = node
-        running[n_found] = total
-        n_found += 1
-        node = next_node(parent, first_child, next_sibling, node)
+        density = 0.0
+        for k in range(top):
+            density += weight[node, k] * densities[k]
+        total += here * density
+        running[i] = total
     return n_found
 
 
-@kernel
+@borrower
 def weigh_paths_in_logs(tree, log_weight, scores, top, alpha, depth, prior, nodes, log_weights, scratch):
     """Log weights of the same candidates, for data that all of them find unlikely."""
-    n_found, node = 0, ROOT
-    while node != NULL:
+    n_found = list_nodes(tree, depth, nodes)
+    for i in range(n_found):
+        node = nodes[i]
         here = 0.0 if node == ROOT else prior[tree.parent[node]] + math.log(tree.count[node])
         if tree.level[node] < depth:
             here -= math.log(tree.count[node] + alpha)
             prior[node] = here
             here += math.log(alpha)
-        log_weights[n_found] = here + log_mixed(log_weight, node, scores, top, scratch)
-        nodes[n_found] = node
-        n_found += 1
-        node = next_node(tree.parent, tree.first_child, tree.next_sibling, node)
+        log_weights[i] = here + log_mixed(log_weight, node, scores, top, scratch)
     return n_found
 
 
-@kernel
+@borrower
 def first_above(running, n, level):
     """First place whose running sum is above a level; the last place where the sum grew if none is."""
     low, high = 0, n - 1
@@ -91,7 +86,7 @@ def first_above(running, n, level):
     return low
 
 
-@kernel
+@borrower
 def choose_path(rng, tree, mixture, values, depth, scores, densities, prior, nodes, running, scratch):
     """Node of the chosen candidate; NULL if none is possible."""
     top, alpha = mixture.numbers[0], values[ALPHA]
@@ -128,14 +123,14 @@ def gibbs_paths(rng, law, data, tree, mixture, values, depth, n_components, orde
         slot = NULL if node == NULL else choose_component(rng, mixture, node, scores, densities, scratch[0])
         if slot == NULL:
             return -1 - datum
-        place_datum(rng, law, data, tree, mixture, values, datum, node, slot, depth, counts, scratch, on_path)
+        place_datum(rng, law, data, tree, mixture, values, datum, node, slot, depth, counts, scratch, on_path, nodes)
         tallies[CHANGED] += node != hung_from and (top != NULL or node != former)
         tallies[VISITS] += 1
         done += 1
     return done
 
 
-@kernel
+@borrower
 def draw_nested_path(rng, tree, alpha, depth):
     """Walk down from the root by the nested Chinese restaurant process; gives the last node that exists."""
     node = ROOT
@@ -153,7 +148,7 @@ def draw_nested_path(rng, tree, alpha, depth):
     return node
 
 
-@kernel
+@borrower
 def log_density_ratio(mixture, new, old, scores, densities, scratch):
     """log ell at one node minus log ell at another."""
     top = mixture.numbers[0]
@@ -164,7 +159,7 @@ def log_density_ratio(mixture, new, old, scores, densities, scratch):
     return log_above - log_mixed(mixture.log_weight, old, scores, top, scratch)
 
 
-@kernel
+@borrower
 def propose_path(rng, tree, mixture, values, depth, counts, scratch):
     """A path from the nCRP with weights of new nodes from their prior; its leaf and the top new node or NULL."""
     end = draw_nested_path(rng, tree, values[ALPHA], depth)
@@ -180,6 +175,7 @@ def metropolis_paths(rng, law, data, tree, mixture, values, depth, n_components,
     capacity, n_slots = tree.parent.size, mixture.size.size
     scores, densities, scratch = np.empty(n_slots), np.empty(n_slots), np.empty((2, n_slots))
     counts, on_path = np.zeros((1, n_slots)), np.zeros(capacity, np.bool_)
+    nodes = np.empty(capacity, np.int64)
     while done < order.size and has_room(tree, mixture, depth, n_components):
         datum = order[done]
         former = tree.leaf[datum]
@@ -199,7 +195,7 @@ def metropolis_paths(rng, law, data, tree, mixture, values, depth, n_components,
         slot = choose_component(rng, mixture, leaf, scores, densities, scratch[0])
         if slot == NULL:
             return -1 - datum
-        settle_component(rng, law, data, tree, mixture, values, datum, leaf, slot, on_path)
+        settle_component(rng, law, data, tree, mixture, values, datum, leaf, slot, on_path, nodes)
         put_in(tree, datum, leaf)
         tallies[CHANGED] += leaf != former
         tallies[VISITS] += 1

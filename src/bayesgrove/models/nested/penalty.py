@@ -22,7 +22,7 @@ from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.jit import kernel
 from bayesgrove.models.nested.penalty_chance import log_chance_of_levels, log_chance_of_pairs
-from bayesgrove.models.nested.state import State, Tree
+from bayesgrove.models.nested.state import ROOT, State, Tree
 from bayesgrove.models.nested.target import CHANCE, CHANCE_MAXIMUM, MAXIMUM, NO_PENALTY, SUM, Target
 
 PENALTIES = {"max": MAXIMUM, "sum": SUM, "chance": CHANCE, "chance-max": CHANCE_MAXIMUM}
@@ -117,43 +117,53 @@ def join(kind, energy, of_level):
 
 
 @kernel
-def level_energy(penalty, n, worst, total, n_siblings):
+def level_energy(kind, strength, log_chance, n, worst, total, n_siblings):
     """Energy of one level from the largest zeta, the sum of positive zetas and the number of siblings."""
     if n_siblings == 0:
         return 0.0
-    kind = penalty.kind
-    energy = 2.0 * penalty.strength * (max(0.0, worst) if kind in (MAXIMUM, CHANCE_MAXIMUM) else total)
-    if kind == CHANCE:
-        energy += n_siblings * penalty.log_chance[n, 0]
-    elif kind == CHANCE_MAXIMUM:
-        energy += penalty.log_chance[n, n_siblings]
-    return energy
+    if kind == MAXIMUM:
+        return 2.0 * strength * max(0.0, worst)
+    if kind == CHANCE_MAXIMUM:
+        return 2.0 * strength * max(0.0, worst) + log_chance[n, n_siblings]
+    energy = 2.0 * strength * total
+    return energy + n_siblings * log_chance[n, 0] if kind == CHANCE else energy
 
 
 @kernel
-def zetas_at(penalty, links, eta, n, node, own_score):
-    """Largest zeta, sum of positive zetas and number of the siblings of `node`, which may stand outside the tree."""
+def zetas_at(links, eta, data, margin, n, node, above, own_score):
+    """Largest zeta, sum of positive zetas and number of the children of `above` other than `node`.
+
+    `own_score` is that of datum n at its own node, which may stand outside the tree.
+    """
     worst, total, n_siblings = -np.inf, 0.0, 0
-    sibling = links.first_child[links.parent[node]]
+    next_sibling, sibling = links.next_sibling, links.first_child[above]
     while sibling != NULL:
         if sibling != node:
-            zeta = penalty.margin - own_score + score(eta, sibling, penalty.data, n)
+            zeta = margin - own_score + score(eta, sibling, data, n)
             worst = max(worst, zeta)
             total += max(0.0, zeta)
             n_siblings += 1
-        sibling = links.next_sibling[sibling]
+        sibling = next_sibling[sibling]
     return worst, total, n_siblings
+
+
+@kernel
+def energy_between(penalty, links, eta, n, node, above):
+    """Energy of datum n on the path from below `above` down to `node`."""
+    kind, strength, log_chance, data = penalty.kind, penalty.strength, penalty.log_chance, penalty.data
+    parent, energy = links.parent, 0.0
+    while node != above:
+        own_score = score(eta, node, data, n)
+        worst, total, n_siblings = zetas_at(links, eta, data, penalty.margin, n, node, parent[node], own_score)
+        energy = join(kind, energy, level_energy(kind, strength, log_chance, n, worst, total, n_siblings))
+        node = parent[node]
+    return energy
 
 
 @kernel
 def path_energy(penalty, links, eta, n, node):
     """Energy of datum n on the path from the root down to `node`."""
-    energy = 0.0
-    while node != 0:
-        worst, total, n_siblings = zetas_at(penalty, links, eta, n, node, score(eta, node, penalty.data, n))
-        energy = join(penalty.kind, energy, level_energy(penalty, n, worst, total, n_siblings))
-        node = links.parent[node]
-    return energy
+    return energy_between(penalty, links, eta, n, node, ROOT)
 
 
 @kernel
@@ -166,31 +176,42 @@ def energies(penalty, links, eta, leaf):
 
 
 @kernel
-def child_towards(links, leaf, above):
+def child_towards(parent, leaf, above):
     """The child of `above` on the path to a leaf; NULL where the path does not go through it."""
     node = leaf
-    while node != 0:
-        if links.parent[node] == above:
+    while node != ROOT:
+        if parent[node] == above:
             return node
-        node = links.parent[node]
+        node = parent[node]
     return NULL
 
 
 @kernel
 def gain_of_sibling(penalty, links, eta, m, leaf, child, new_score):
     """What datum m under `child` pays more when its level there gets a further node with score `new_score`."""
-    kind = penalty.kind
+    kind, strength, log_chance = penalty.kind, penalty.strength, penalty.log_chance
     own_score = score(eta, child, penalty.data, m)
     zeta = penalty.margin - own_score + new_score
-    if kind in (SUM, CHANCE):
-        return level_energy(penalty, m, zeta, max(0.0, zeta), 1)
     if kind == MAXIMUM:
         if zeta <= 0.0:
             return 0.0
-        return max(0.0, 2.0 * penalty.strength * zeta - path_energy(penalty, links, eta, m, leaf))
-    worst, total, n_siblings = zetas_at(penalty, links, eta, m, child, own_score)
-    before = level_energy(penalty, m, worst, total, n_siblings)
-    return level_energy(penalty, m, max(worst, zeta), total, n_siblings + 1) - before
+        return max(0.0, 2.0 * strength * zeta - path_energy(penalty, links, eta, m, leaf))
+    if kind in (SUM, CHANCE):
+        return level_energy(kind, strength, log_chance, m, zeta, max(0.0, zeta), 1)
+    worst, total, n_siblings = zetas_at(
+        links, eta, penalty.data, penalty.margin, m, child, links.parent[child], own_score
+    )
+    before = level_energy(kind, strength, log_chance, m, worst, total, n_siblings)
+    return level_energy(kind, strength, log_chance, m, max(worst, zeta), total, n_siblings + 1) - before
+
+
+@kernel
+def vector_score(vector, data, n):
+    """vector'x_n."""
+    total = 0.0
+    for i in range(data.shape[1]):
+        total += vector[i] * data[n, i]
+    return total
 
 
 @kernel
@@ -199,32 +220,18 @@ def gain_below(penalty, links, eta, leaf, above, vector):
 
     Data that are set aside have the leaf NULL.
     """
-    gain = 0.0
-    data = penalty.data
-    for m in range(len(leaf)):
-        if leaf[m] == NULL:
-            continue
-        child = child_towards(links, leaf[m], above)
+    gain, data, parent = 0.0, penalty.data, links.parent
+    for m in range(leaf.size):
+        child = NULL if leaf[m] == NULL else child_towards(parent, leaf[m], above)
         if child != NULL:
-            new_score = 0.0
-            for i in range(data.shape[1]):
-                new_score += vector[i] * data[m, i]
-            gain += gain_of_sibling(penalty, links, eta, m, leaf[m], child, new_score)
+            gain += gain_of_sibling(penalty, links, eta, m, leaf[m], child, vector_score(vector, data, m))
     return gain
 
 
 @kernel
 def own_branch_energy(penalty, links, eta, n, above, energy_above, vector):
     """Energy of datum n on a new branch below `above` whose top has discriminant `vector`."""
-    own_score = 0.0
-    for i in range(penalty.data.shape[1]):
-        own_score += vector[i] * penalty.data[n, i]
-    worst, total, n_siblings = -np.inf, 0.0, 0
-    sibling = links.first_child[above]
-    while sibling != NULL:
-        zeta = penalty.margin - own_score + score(eta, sibling, penalty.data, n)
-        worst = max(worst, zeta)
-        total += max(0.0, zeta)
-        n_siblings += 1
-        sibling = links.next_sibling[sibling]
-    return join(penalty.kind, energy_above, level_energy(penalty, n, worst, total, n_siblings))
+    own_score = vector_score(vector, penalty.data, n)
+    worst, total, n_siblings = zetas_at(links, eta, penalty.data, penalty.margin, n, NULL, above, own_score)
+    of_level = level_energy(penalty.kind, penalty.strength, penalty.log_chance, n, worst, total, n_siblings)
+    return join(penalty.kind, energy_above, of_level)

@@ -85,7 +85,7 @@ def find_worst(penalty, links, eta, leaf, above, own, rival, zeta):
     """Node, sibling and zeta of the worst constraint of each datum under `above`; NULL for one that has none."""
     margin, data = penalty.margin, penalty.data
     for n in range(len(leaf)):
-        if child_towards(links, leaf[n], above) == NULL:
+        if child_towards(links.parent, leaf[n], above) == NULL:
             continue
         own[n], rival[n], zeta[n] = NULL, NULL, -np.inf
         node = leaf[n]
@@ -127,7 +127,7 @@ def log_augmented(penalty, links, leaf, above, own, zeta, scales):
     """Sum over data under `above` of -(lambda + C zeta)^2 / (2 lambda)."""
     total = 0.0
     for n in range(len(leaf)):
-        if own[n] != NULL and child_towards(links, leaf[n], above) != NULL:
+        if own[n] != NULL and child_towards(links.parent, leaf[n], above) != NULL:
             reach = scales[n] + penalty.strength * zeta[n]
             total -= reach * reach / (2.0 * scales[n])
     return total
@@ -230,7 +230,7 @@ def gibbs_discriminants(rng, penalty, links, eta, leaf, scale):
         above = links.parent[node]
         clear_gaussian(precision, shift, least)
         for n in range(len(leaf)):
-            child = child_towards(links, leaf[n], above)
+            child = child_towards(links.parent, leaf[n], above)
             if child == NULL:
                 continue
             own_score = score(eta, node, data, n)

@@ -8,7 +8,7 @@ import numpy as np
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
 from bayesgrove.models.nested.nodes import link, next_node, put_in, release, unlink
-from bayesgrove.models.nested.paths import CHANGED, VISITS, log_density_ratio, propose_path
+from bayesgrove.models.nested.paths import CHANGED, VISITS, first_above, log_density_ratio, propose_path
 from bayesgrove.models.nested.penalty import (
     Links,
     gain_below,
@@ -42,6 +42,7 @@ from bayesgrove.models.nested.visits import (
 )
 from bayesgrove.stats.sampling import draw_log_categorical
 
+MOST_TOTAL = 1e200
 EVALUATED, N_TALLIES = 2, 3
 """Beside CHANGED and VISITS: auxiliary discriminants whose effect on other data was computed."""
 
@@ -57,8 +58,12 @@ class Work(NamedTuple):
     """(capacity,) score of the datum at a node."""
     node: np.ndarray
     """(n_candidates,) a leaf, or where a branch begins."""
+    walk: np.ndarray
+    """(n_candidates,) probability of the nested process to go there."""
+    running: np.ndarray
+    """(n_candidates,) weights, added up; bounds of them for branches."""
     log_weight: np.ndarray
-    """(n_candidates,) weights; bounds of them for branches that are not yet evaluated."""
+    """(n_candidates,) logs of the weights, filled when they are needed; of bounds for what is left of a branch."""
     bound: np.ndarray
     """(n_candidates,) energy inside the bound of a branch."""
     left: np.ndarray
@@ -74,81 +79,113 @@ def make_work(capacity, width, n_auxiliary):
     """Empty arrays."""
     n_branches = n_auxiliary * capacity
     size = capacity + n_branches
+    by_node, floats = np.empty((3, capacity)), np.empty((4, size))
     return Work(
-        np.empty(capacity), np.empty(capacity), np.empty(capacity), np.empty(size, np.int64), np.empty(size),
-        np.empty(size), np.zeros(size, np.int64), np.empty((n_branches, width)), np.empty(width),
+        by_node[0], by_node[1], by_node[2], np.empty(size, np.int64), floats[0], floats[1], floats[2], floats[3],
+        np.zeros(size, np.int64), np.empty((n_branches, width)), np.empty(width),
     )  # fmt: skip
 
 
 @kernel
-def spread_energies(penalty, links, eta, n, above, energy, own):
-    """What datum n pays down to each child of a node; gives the number of children."""
-    kind, margin = penalty.kind, penalty.margin
+def fill_scores_of_children(first_child, next_sibling, eta, data, n, above, own):
+    """Scores of datum n at the children of a node; gives the best, the second and the number of children."""
     best, second, n_children = -np.inf, -np.inf, 0
-    child = links.first_child[above]
+    child = first_child[above]
     while child != NULL:
-        value = score(eta, child, penalty.data, n)
+        value = score(eta, child, data, n)
         own[child] = value
-        best, second = max(best, value), max(second, min(best, value))
+        if value > best:
+            best, second = value, best
+        else:
+            second = max(second, value)
         n_children += 1
-        child = links.next_sibling[child]
+        child = next_sibling[child]
+    return best, second, n_children
+
+
+@kernel
+def sum_hinges(first_child, next_sibling, above, child, margin, own):
+    """Sum of positive zetas of a child against its siblings."""
+    total, threshold, sibling = 0.0, own[child] - margin, first_child[above]
+    while sibling != NULL:
+        if sibling != child and own[sibling] > threshold:
+            total += own[sibling] - threshold
+        sibling = next_sibling[sibling]
+    return total
+
+
+@kernel
+def spread_energies(kind, strength, margin, log_chance, data, first_child, next_sibling, eta, n, above, energy, own):
+    """What datum n pays down to each child of a node; gives the number of children."""
+    best, second, n_children = fill_scores_of_children(first_child, next_sibling, eta, data, n, above, own)
+    child = first_child[above]
     if n_children == 1:
-        energy[links.first_child[above]] = energy[above]
+        energy[child] = energy[above]
         return n_children
-    child = links.first_child[above]
     while child != NULL:
-        total = 0.0
+        worst, total = margin - own[child] + (second if own[child] == best else best), 0.0
         if kind in (SUM, CHANCE):
-            threshold = own[child] - margin
-            sibling = links.first_child[above]
-            while sibling != NULL:
-                if sibling != child and own[sibling] > threshold:
-                    total += own[sibling] - threshold
-                sibling = links.next_sibling[sibling]
-        worst = margin - own[child] + (second if own[child] == best else best)
-        energy[child] = join(kind, energy[above], level_energy(penalty, n, worst, total, n_children - 1))
-        child = links.next_sibling[child]
+            total = sum_hinges(first_child, next_sibling, above, child, margin, own)
+        of_level = level_energy(kind, strength, log_chance, n, worst, total, n_children - 1)
+        energy[child] = join(kind, energy[above], of_level)
+        child = next_sibling[child]
     return n_children
 
 
 @kernel
-def log_ell(mixture, node, scores, densities, highest, scratch):
-    """Log density of a datum at a node."""
-    top = mixture.numbers[0]
-    value = mixed(mixture.weight, node, densities, top)
-    if value > LEAST_TOTAL:
-        return math.log(value) + highest
-    return log_mixed(mixture.log_weight, node, scores, top, scratch)
-
-
-@kernel
-def weigh_candidates(
-    penalty, tree, mixture, eta, n, scores, densities, highest, alpha, depth, n_aux, sums, work, scratch
-):
-    """Log weights of all leaves, and bounds of the log weights of a branch below each inner node; gives their number.
+def weigh_candidates(penalty, tree, weight, densities, top, eta, n, alpha, depth, n_aux, sums, work):
+    """Weights of all leaves, and bounds of the weights of a branch below each inner node; their number and sum.
 
     The bound of a branch leaves out what hinges it adds, its own and those of the data beside it; what margins cost by
-    chance is inside.
+    chance is inside. In linear space, densities divided by the largest.
     """
-    links = Links(tree.parent, tree.first_child, tree.next_sibling)
-    prior, energy, count, level = work.prior, work.energy, tree.count, tree.level
+    kind, strength, margin, data, log_chance = penalty
+    parent, first_child, next_sibling = tree.parent, tree.first_child, tree.next_sibling
+    count, level, candidate, left, running = tree.count, tree.level, work.node, work.left, work.running
+    prior, energy, own, bound, walk = work.prior, work.energy, work.own, work.bound, work.walk
     prior[ROOT], energy[ROOT] = 1.0, 0.0
-    n_found, node = 0, ROOT
+    n_found, node, total = 0, ROOT, 0.0
     while node != NULL:
-        here = 1.0 if node == ROOT else prior[links.parent[node]] * count[node]
+        here = 1.0 if node == ROOT else prior[parent[node]] * count[node]
         paid, n_slots = energy[node], 0
         if level[node] < depth:
-            n_children = spread_energies(penalty, links, eta, n, node, energy, work.own)
+            n_children = spread_energies(
+                kind, strength, margin, log_chance, data, first_child, next_sibling, eta, n, node, energy, own
+            )
             here /= count[node] + alpha
             prior[node] = here
             here *= alpha
             n_slots = n_aux
-            paid += log_chance_of_branch(penalty, sums, n, node, n_children)
-        work.node[n_found], work.bound[n_found], work.left[n_found] = node, paid, n_slots
-        work.log_weight[n_found] = math.log(here) + log_ell(mixture, node, scores, densities, highest, scratch) - paid
+            if sums.shape[1] > 0:
+                paid += log_chance_of_branch(kind, log_chance, sums, n, node, n_children)
+        candidate[n_found], bound[n_found], left[n_found], walk[n_found] = node, paid, n_slots, here
+        here *= mixed(weight, node, densities, top)
+        total += here if paid == 0.0 else here * math.exp(-paid)
+        running[n_found] = total
         n_found += 1
-        node = next_node(links.parent, links.first_child, links.next_sibling, node)
-    return n_found
+        node = next_node(parent, first_child, next_sibling, node)
+    return n_found, total
+
+
+@kernel
+def fill_log_weights(mixture, scores, densities, work, n_found, scratch):
+    """The same weights in logs."""
+    top = mixture.numbers[0]
+    for c in range(n_found):
+        value = mixed(mixture.weight, work.node[c], densities, top)
+        log_ell = math.log(value)
+        if value <= LEAST_TOTAL:
+            log_ell = log_mixed(mixture.log_weight, work.node[c], scores, top, scratch) - largest(scores, top)
+        work.log_weight[c] = math.log(work.walk[c]) + log_ell - work.bound[c]
+
+
+@kernel
+def largest(scores, top):
+    """The largest score, by which densities were divided."""
+    highest = -np.inf
+    for k in range(top):
+        highest = max(highest, scores[k])
+    return highest
 
 
 @kernel
@@ -193,8 +230,8 @@ def evaluate_all(rng, penalty, tree, eta, n, work, n_found, hung_from, scale):
 
 
 @kernel
-def choose_penalised(rng, penalty, tree, eta, n, work, n_found, n_total, hung_from, scale):
-    """Candidate drawn by its true weight, and how many there are at the end; an unevaluated one has its own row last.
+def draw_branch(rng, penalty, tree, eta, n, work, n_found, n_total, chosen, hung_from, scale):
+    """Draw candidates by their true weights, from logs, `chosen` (or NULL) drawn already; candidate and their number.
 
     Notes
     -----
@@ -203,7 +240,8 @@ def choose_penalised(rng, penalty, tree, eta, n, work, n_found, n_total, hung_fr
     """
     former_left = hung_from != NULL
     while True:
-        chosen = draw_log_categorical(rng, work.log_weight[:n_total])
+        if chosen == NULL:
+            chosen = draw_log_categorical(rng, work.log_weight[:n_total])
         if chosen == NULL or work.left[chosen] == 0:
             return chosen, n_total
         from_former = former_left and work.node[chosen] == hung_from and rng.random() * work.left[chosen] < 1.0
@@ -214,6 +252,32 @@ def choose_penalised(rng, penalty, tree, eta, n, work, n_found, n_total, hung_fr
         n_total += 1
         if rng.standard_exponential() > excess:
             return n_total - 1, n_total
+        chosen = NULL
+
+
+@kernel
+def choose_penalised(
+    rng, penalty, tree, mixture, eta, n, alpha, depth, n_auxiliary, lazy, sums, work, hung_from, scale, scores,
+    densities, scratch,
+):  # fmt: skip
+    """Candidate drawn by its true weight, or NULL; numbers of nodes among the candidates and of all at the end."""
+    top = mixture.numbers[0]
+    n_found, total = weigh_candidates(
+        penalty, tree, mixture.weight, densities, top, eta, n, alpha, depth, n_auxiliary, sums, work
+    )  # fmt: skip
+    chosen = NULL
+    if lazy and LEAST_TOTAL < total < MOST_TOTAL:
+        chosen = first_above(work.running, n_found, rng.random() * total)
+        if work.left[chosen] == 0:
+            return chosen, n_found, n_found
+    fill_log_weights(mixture, scores, densities, work, n_found, scratch)
+    n_total = n_found
+    if not lazy:
+        n_total = evaluate_all(rng, penalty, tree, eta, n, work, n_found, hung_from, scale)
+    chosen, n_total = draw_branch(
+        rng, penalty, tree, eta, n, work, n_found, n_total, chosen, hung_from, scale
+    )  # fmt: skip
+    return chosen, n_found, n_total
 
 
 @kernel
@@ -259,16 +323,10 @@ def penalised_gibbs_paths(
             for i in range(eta.shape[1]):
                 work.former[i] = eta[top, i]
             release(tree, top)
-        highest = fill_densities(law, data, datum, values, mixture, n_components, scores, densities)
-        n_found = weigh_candidates(
-            penalty, tree, mixture, eta, datum, scores, densities, highest, values[ALPHA], depth, n_auxiliary, sums,
-            work, scratch[0],
-        )  # fmt: skip
-        n_total = n_found
-        if not lazy:
-            n_total = evaluate_all(rng, penalty, tree, eta, datum, work, n_found, hung_from, scale)
-        chosen, n_total = choose_penalised(
-            rng, penalty, tree, eta, datum, work, n_found, n_total, hung_from, scale
+        fill_densities(law, data, datum, values, mixture, n_components, scores, densities)
+        chosen, n_found, n_total = choose_penalised(
+            rng, penalty, tree, mixture, eta, datum, values[ALPHA], depth, n_auxiliary, lazy, sums, work, hung_from,
+            scale, scores, densities, scratch[0],
         )  # fmt: skip
         node = NULL if chosen == NULL else work.node[chosen]
         slot = NULL if chosen == NULL else choose_component(rng, mixture, node, scores, densities, scratch[0])

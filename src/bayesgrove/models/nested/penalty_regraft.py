@@ -10,13 +10,12 @@ from bayesgrove.core.jit import kernel
 from bayesgrove.models.nested.concentrations import draw_concentrations
 from bayesgrove.models.nested.penalty import (
     Links,
+    energy_between,
     gain_of_sibling,
     join,
-    level_energy,
     own_branch_energy,
     path_energy,
-    score,
-    zetas_at,
+    vector_score,
 )
 from bayesgrove.models.nested.penalty_slice import list_nodes
 from bayesgrove.models.nested.penalty_sums import count_children, log_chance_of_gain, sum_chances
@@ -77,17 +76,6 @@ def make_members(leaf, capacity):
 
 
 @kernel
-def energy_inside(penalty, links, eta, n, leaf, node):
-    """What datum n pays on its path below `node`."""
-    energy, here = 0.0, leaf
-    while here != node:
-        worst, total, n_siblings = zetas_at(penalty, links, eta, n, here, score(eta, here, penalty.data, n))
-        energy = join(penalty.kind, energy, level_energy(penalty, n, worst, total, n_siblings))
-        here = links.parent[here]
-    return energy
-
-
-@kernel
 def next_leaf(tree, leaf, top):
     """The next leaf below `top` in the order of a walk, which begins with `first_leaf`; NULL at its end.
 
@@ -122,7 +110,7 @@ def fill_block(penalty, links, tree, eta, members, node, block):
             block.items[n_found] = n
             block.inside[n_found] = 0.0
             if penalty.kind == MAXIMUM:
-                block.inside[n_found] = energy_inside(penalty, links, eta, n, leaf, node)
+                block.inside[n_found] = energy_between(penalty, links, eta, n, leaf, node)
             n_found += 1
         leaf = next_leaf(tree, leaf, node)
     return n_found
@@ -131,15 +119,13 @@ def fill_block(penalty, links, tree, eta, members, node, block):
 @kernel
 def gain_beside(penalty, links, tree, eta, members, above, vector):
     """What all data below `above` pay more for a further child of it with discriminant `vector`."""
-    gain, data, child = 0.0, penalty.data, tree.first_child[above]
+    gain, data, items, child = 0.0, penalty.data, members.items, tree.first_child[above]
     while child != NULL:
         leaf = first_leaf(tree, child)
         while leaf != NULL:
             for i in range(members.first[leaf], members.first[leaf + 1]):
-                m, new_score = members.items[i], 0.0
-                for j in range(data.shape[1]):
-                    new_score += vector[j] * data[m, j]
-                gain += gain_of_sibling(penalty, links, eta, m, leaf, child, new_score)
+                m = items[i]
+                gain += gain_of_sibling(penalty, links, eta, m, leaf, child, vector_score(vector, data, m))
             leaf = next_leaf(tree, leaf, child)
         child = tree.next_sibling[child]
     return gain
@@ -170,10 +156,8 @@ def log_chance_of_siblings(penalty, sums, node, n_siblings):
 @kernel
 def known_energy(penalty, tree, sums, node, place):
     """What a candidate costs by chance: the block on its way down to `place` and there, data beside it there."""
-    if penalty.kind not in (CHANCE, CHANCE_MAXIMUM):
-        return 0.0
     n_children = count_children(tree, place)
-    paid = log_chance_of_gain(penalty, sums, place, n_children)
+    paid = log_chance_of_gain(penalty.kind, sums, place, n_children)
     paid += log_chance_of_siblings(penalty, sums, node, n_children)
     here = place
     while here != ROOT:
@@ -248,9 +232,12 @@ def penalised_regraft_node(
     n_found = regraft_log_weights(
         tree, mixture, values, tables, node, log_gamma_n, log_gamma_alpha, places.base, places.place, places.value
     )
+    value, bound = places.value, places.bound
     for c in range(n_found):
-        places.bound[c] = known_energy(penalty, tree, sums, node, places.place[c])
-        places.value[c] -= places.bound[c] + math.log(rng.standard_exponential())
+        bound[c] = 0.0
+        if penalty.log_chance.shape[1] > 0:
+            bound[c] = known_energy(penalty, tree, sums, node, places.place[c])
+        value[c] -= bound[c] + math.log(rng.standard_exponential())
     chosen, n_evaluated = choose_place(
         rng, penalty, tree, eta, members, block, n_block, node, emptied, places, n_found,
         math.sqrt(values[DISCRIMINANT_VARIANCE]),

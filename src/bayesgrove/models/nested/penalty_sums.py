@@ -58,25 +58,25 @@ def most_children(tree):
 
 
 @kernel
-def log_chance_of_gain(penalty, sums, node, n_children):
+def log_chance_of_gain(kind, sums, node, n_children):
     """What all data below a node pay by chance for one more child of it."""
     if n_children == 0:
         return 0.0
-    if penalty.kind == CHANCE:
+    if kind == CHANCE:
         return sums[node, 0]
-    if penalty.kind == CHANCE_MAXIMUM:
+    if kind == CHANCE_MAXIMUM:
         return sums[node, n_children] - sums[node, n_children - 1]
     return 0.0
 
 
 @kernel
-def log_chance_of_branch(penalty, sums, n, node, n_children):
+def log_chance_of_branch(kind, log_chance, sums, n, node, n_children):
     """What a branch below a node costs by chance: datum n on it and all data beside it."""
     if n_children == 0:
         return 0.0
-    paid = log_chance_of_gain(penalty, sums, node, n_children)
-    if penalty.kind == CHANCE:
-        return paid + n_children * penalty.log_chance[n, 0]
-    if penalty.kind == CHANCE_MAXIMUM:
-        return paid + penalty.log_chance[n, n_children]
+    paid = log_chance_of_gain(kind, sums, node, n_children)
+    if kind == CHANCE:
+        return paid + n_children * log_chance[n, 0]
+    if kind == CHANCE_MAXIMUM:
+        return paid + log_chance[n, n_children]
     return paid

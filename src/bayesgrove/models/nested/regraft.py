@@ -9,8 +9,8 @@ import math
 import numpy as np
 
 from bayesgrove.core.constants import NULL
-from bayesgrove.core.jit import kernel
-from bayesgrove.models.nested.nodes import add_count, after_subtree, link, new_child, next_node, release, unlink
+from bayesgrove.core.jit import borrower, kernel
+from bayesgrove.models.nested.nodes import add_count, link, list_nodes, new_child, release, unlink
 from bayesgrove.models.nested.state import ROOT
 from bayesgrove.models.nested.tables import add_tables, clear_node
 from bayesgrove.models.nested.target import ALPHA, GAMMA
@@ -23,7 +23,7 @@ MOST_FACTORS = 12
 KEPT, TRIED, MOVED = 0, 1, 2
 
 
-@kernel
+@borrower
 def log_rising_factorial(x, count):
     """lgamma(x + count) - lgamma(x) for a whole count."""
     if count > MOST_FACTORS:
@@ -34,7 +34,7 @@ def log_rising_factorial(x, count):
     return math.log(product)
 
 
-@kernel
+@borrower
 def log_seats(gamma, weight, log_weight, above, tables, place, node, top):
     """Dirichlet-multinomial factor of giving the tables of `node` to a parent.
 
@@ -55,15 +55,15 @@ def log_seats(gamma, weight, log_weight, above, tables, place, node, top):
     return total - log_rising_factorial(gamma + n_there, tables.n_tables[node])
 
 
-@kernel
+@borrower
 def log_block_step(log_gamma_n, log_gamma_alpha, n_here, n_block, is_root):
     """Log factor of n_block data walking into a node that has n_here, and on to one of its children."""
     step = log_gamma_alpha[n_here] - log_gamma_alpha[n_here + n_block]
     return step if is_root else step + log_gamma_n[n_here + n_block] - log_gamma_n[n_here]
 
 
-@kernel
-def regraft_log_weights(tree, mixture, values, tables, node, log_gamma_n, log_gamma_alpha, base, places, log_weights):
+@borrower
+def regraft_log_weights(tree, mixture, values, tables, node, log_gamma_n, log_gamma_alpha, base, nodes, log_weights):
     """Candidates for an unlinked node, and their log weights without penalty; gives their number.
 
     A candidate at the level of a parent stands for itself, one level above for a new node below it.
@@ -74,32 +74,29 @@ def regraft_log_weights(tree, mixture, values, tables, node, log_gamma_n, log_ga
     parent_level, n_block = level[node] - 1, count[node]
     log_new_child = math.log(values[ALPHA]) + log_gamma_n[n_block]
     log_new_parent = log_new_child + log_gamma_alpha[0] - log_gamma_alpha[n_block]
-    n_found, here = 0, ROOT
-    while here != NULL:
+    n_found = 0
+    for i in range(list_nodes(tree, parent_level, nodes)):
+        here = nodes[i]
         step = log_block_step(log_gamma_n, log_gamma_alpha, count[here], n_block, here == ROOT)
         base[here] = step if here == ROOT else base[parent[here]] + step
         if level[here] >= parent_level - 1:
             is_parent = level[here] == parent_level
             above, place = (parent[here], here) if is_parent else (here, NULL)
             log_prior = base[here] + log_new_child + (0.0 if is_parent else log_new_parent)
-            places[n_found] = here
+            nodes[n_found] = here
             log_weights[n_found] = log_prior + log_seats(gamma, weight, log_weight, above, tables, place, node, top)
             n_found += 1
-        if level[here] == parent_level:
-            here = after_subtree(parent, tree.next_sibling, here)
-        else:
-            here = next_node(parent, tree.first_child, tree.next_sibling, here)
     return n_found
 
 
-@kernel
+@borrower
 def is_fixed(tree, node):
     """Whether taking the node away would empty its grandparent too, other than the root."""
     above = tree.parent[tree.parent[node]]
     return above != ROOT and tree.count[above] == tree.count[node]
 
 
-@kernel
+@borrower
 def detach(tree, tables, node, top):
     """Unlink a node with its data and tables; gives its parent if that is empty now, unlinked, or NULL."""
     parent = tree.parent[node]
@@ -112,7 +109,7 @@ def detach(tree, tables, node, top):
     return parent
 
 
-@kernel
+@borrower
 def attach(tree, tables, node, place, emptied, top):
     """Link a node below its new parent: `place` itself, or a new node below `place`, made from `emptied` if any."""
     if tree.level[place] == tree.level[node] - 1:
@@ -129,8 +126,8 @@ def attach(tree, tables, node, place, emptied, top):
     add_tables(tables, node, place, top, 1.0)
 
 
-@kernel
-def regraft_node(rng, tree, mixture, values, tables, node, log_gamma_n, log_gamma_alpha, base, places, log_weights):
+@borrower
+def regraft_node(rng, tree, mixture, values, tables, node, log_gamma_n, log_gamma_alpha, base, nodes, log_weights):
     """Draw a node's parent; gives MOVED if it is another, TRIED if not, KEPT if the node must stay, NULL on failure."""
     if is_fixed(tree, node):
         return KEPT
@@ -138,12 +135,12 @@ def regraft_node(rng, tree, mixture, values, tables, node, log_gamma_n, log_gamm
     above = tree.parent[parent]
     emptied = detach(tree, tables, node, top)
     n_found = regraft_log_weights(
-        tree, mixture, values, tables, node, log_gamma_n, log_gamma_alpha, base, places, log_weights
+        tree, mixture, values, tables, node, log_gamma_n, log_gamma_alpha, base, nodes, log_weights
     )
     chosen = draw_log_categorical(rng, log_weights[:n_found])
     if chosen == NULL:
         return NULL
-    place = places[chosen]
+    place = nodes[chosen]
     attach(tree, tables, node, place, emptied, top)
     return TRIED if place == (parent if emptied == NULL else above) else MOVED
 

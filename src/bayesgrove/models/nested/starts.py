@@ -38,13 +38,14 @@ def seat_paths(rng, law, data, tree, mixture, values, depth, n_components, done)
     capacity, n_slots = tree.parent.size, mixture.size.size
     scores, densities, scratch = np.empty(n_slots), np.empty(n_slots), np.empty((2, n_slots))
     counts, on_path = np.zeros((1, n_slots)), np.zeros(capacity, np.bool_)
+    nodes = np.empty(capacity, np.int64)
     while done < data.shape[0] and has_room(tree, mixture, depth, n_components):
         leaf, _ = propose_path(rng, tree, mixture, values, depth, counts, scratch)
         fill_densities(law, data, done, values, mixture, n_components, scores, densities)
         slot = choose_component(rng, mixture, leaf, scores, densities, scratch[0])
         if slot == NULL:
             return -1 - done
-        settle_component(rng, law, data, tree, mixture, values, done, leaf, slot, on_path)
+        settle_component(rng, law, data, tree, mixture, values, done, leaf, slot, on_path, nodes)
         put_in(tree, done, leaf)
         done += 1
     return done

@@ -1,7 +1,7 @@
 """Moves over whole states, and one sweep of all of them in one compiled call."""
 
 from bayesgrove.core.constants import NEEDS_CAPACITY, NOT_FINITE, OK
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.nested.laws import draw_rows
 from bayesgrove.models.nested.paths import gibbs_paths
 from bayesgrove.models.nested.variances import draw_variances
@@ -12,7 +12,7 @@ STAGE, DONE = 0, 1
 SHUFFLE, PATHS, WEIGHTS, MEANS = range(4)
 
 
-@kernel
+@borrower
 def shuffle(rng, order):
     """A random order of the data, in place."""
     for i in range(order.size - 1, 0, -1):
@@ -20,7 +20,7 @@ def shuffle(rng, order):
         order[i], order[j] = order[j], order[i]
 
 
-@kernel
+@borrower
 def draw_means(rng, law, data, mixture, values, hyperpriors):
     """Parameters of the components, then the variances that are learned."""
     top = mixture.numbers[0]

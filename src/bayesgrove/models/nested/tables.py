@@ -4,10 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesgrove.core.constants import NULL
-from bayesgrove.core.jit import kernel
-from bayesgrove.models.nested.nodes import after_subtree, next_node
-from bayesgrove.models.nested.state import ROOT
+from bayesgrove.core.jit import borrower, kernel
+from bayesgrove.models.nested.nodes import list_nodes
 
 
 class Tables(NamedTuple):
@@ -29,7 +27,7 @@ def new_tables(capacity, n_slots):
     return Tables(np.zeros((capacity, n_slots)), np.zeros((capacity, n_slots)), np.zeros(capacity), np.zeros(capacity))
 
 
-@kernel
+@borrower
 def seat_data(leaf, component, tables):
     """Data are the customers of their leaves."""
     for datum in range(leaf.size):
@@ -37,7 +35,7 @@ def seat_data(leaf, component, tables):
         tables.n_customers[leaf[datum]] += 1.0
 
 
-@kernel
+@borrower
 def draw_n_tables(rng, n_customers, concentration):
     """Number of tables of n customers in a Chinese restaurant: 1 + sum_i Bernoulli(a / (a + i))."""
     total = 1.0
@@ -47,7 +45,7 @@ def draw_n_tables(rng, n_customers, concentration):
     return total
 
 
-@kernel
+@borrower
 def draw_node_tables(rng, gamma, weight, tables, node, parent, top):
     """Tables of a node given its parent's weights; they become customers of the parent."""
     for k in range(top):
@@ -60,21 +58,18 @@ def draw_node_tables(rng, gamma, weight, tables, node, parent, top):
             tables.n_customers[parent] += drawn
 
 
-@kernel
+@borrower
 def nodes_at(tree, level, out):
     """Nodes of a level to `out`; gives their number."""
-    n_found, node = 0, ROOT
-    while node != NULL:
-        if tree.level[node] == level:
-            out[n_found] = node
+    n_found = 0
+    for i in range(list_nodes(tree, level, out)):
+        if tree.level[out[i]] == level:
+            out[n_found] = out[i]
             n_found += 1
-            node = after_subtree(tree.parent, tree.next_sibling, node)
-        else:
-            node = next_node(tree.parent, tree.first_child, tree.next_sibling, node)
     return n_found
 
 
-@kernel
+@borrower
 def clear_node(tables, node, top):
     """A new node has no customers."""
     for k in range(top):
@@ -84,7 +79,7 @@ def clear_node(tables, node, top):
     tables.n_tables[node] = 0.0
 
 
-@kernel
+@borrower
 def add_tables(tables, node, parent, top, sign):
     """The tables of a node come to (1) or go from (-1) its parent."""
     for k in range(top):

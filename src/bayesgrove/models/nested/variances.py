@@ -2,20 +2,20 @@
 
 import math
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower
 from bayesgrove.models.nested.laws import squared_distance
 from bayesgrove.models.nested.target import BASE_VARIANCE, COMPONENT_VARIANCE
 
 LEAST, MOST = 1e-150, 1e150
 
 
-@kernel
+@borrower
 def draw_inverse_gamma(rng, shape, scale):
     """An inverse Gamma variate, kept away from 0 and infinity."""
     return min(max(scale / rng.standard_gamma(shape), LEAST), MOST)
 
 
-@kernel
+@borrower
 def draw_variances(rng, data, values, hyperpriors, component, in_use, top, rows):
     """s2 ~ IG(a + ND/2, b + sum |x - theta|^2 / 2), h2 ~ IG(a + KD/2, b + sum |theta|^2 / 2), where they are free."""
     if not math.isnan(hyperpriors[COMPONENT_VARIANCE, 0]):

@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import NumericalError
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower
 from bayesgrove.models.nested.laws import fill_scores, join_row, leave_row, open_row
 from bayesgrove.models.nested.nodes import new_child, put_in, take_out
 from bayesgrove.models.nested.state import N_FREE, REMAINDER, TOP
@@ -29,7 +29,7 @@ def refuse_datum(done: int) -> None:
         )
 
 
-@kernel
+@borrower
 def has_room(tree, mixture, depth, n_components):
     """Whether a visit finds the nodes and the slot it may need."""
     if tree.numbers[N_FREE] < depth:
@@ -37,7 +37,7 @@ def has_room(tree, mixture, depth, n_components):
     return n_components > 0 or free_slot(mixture.in_use) < mixture.in_use.size
 
 
-@kernel
+@borrower
 def remove_datum(law, data, tree, mixture, datum, n_components):
     """Take a datum out of its path and component, which is merged into the remainder if it is empty now.
 
@@ -51,7 +51,7 @@ def remove_datum(law, data, tree, mixture, datum, n_components):
     return take_out(tree, datum)
 
 
-@kernel
+@borrower
 def fill_densities(law, data, datum, values, mixture, n_components, scores, densities):
     """Log densities of a datum under all slots, and the same divided by the largest; -inf and 0 where impossible."""
     top = mixture.numbers[0]
@@ -66,24 +66,16 @@ def fill_densities(law, data, datum, values, mixture, n_components, scores, dens
     return highest
 
 
-@kernel
+@borrower
 def mixed(weight, node, densities, top):
-    """Density of a datum at a node, components integrated out; four sums at a time keep the processor busy."""
-    first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
-    k = 0
-    while k + 3 < top:
-        first += weight[node, k] * densities[k]
-        second += weight[node, k + 1] * densities[k + 1]
-        third += weight[node, k + 2] * densities[k + 2]
-        fourth += weight[node, k + 3] * densities[k + 3]
-        k += 4
-    while k < top:
-        first += weight[node, k] * densities[k]
-        k += 1
-    return (first + second) + (third + fourth)
+    """Density of a datum at a node, components integrated out."""
+    total = 0.0
+    for k in range(top):
+        total += weight[node, k] * densities[k]
+    return total
 
 
-@kernel
+@borrower
 def log_mixed(log_weight, node, scores, top, scratch):
     """The same in logs."""
     for k in range(top):
@@ -91,7 +83,7 @@ def log_mixed(log_weight, node, scores, top, scratch):
     return log_sum(scratch[:top])
 
 
-@kernel
+@borrower
 def choose_component(rng, mixture, node, scores, densities, scratch):
     """Slot of a datum given the node whose weights are its own, 0 for a new component; NULL if none is possible."""
     top, weight, log_weight = mixture.numbers[0], mixture.weight, mixture.log_weight
@@ -111,11 +103,11 @@ def choose_component(rng, mixture, node, scores, densities, scratch):
     return draw_log_categorical(rng, scratch[:top])
 
 
-@kernel
-def settle_component(rng, law, data, tree, mixture, values, datum, node, slot, on_path):
+@borrower
+def settle_component(rng, law, data, tree, mixture, values, datum, node, slot, on_path, nodes):
     """Put a datum into its component, opened first if it is new and `node` is where it was chosen; gives the slot."""
     if slot == REMAINDER:
-        slot = open_component(rng, tree, mixture, values, node, on_path)
+        slot = open_component(rng, tree, mixture, values, node, on_path, nodes)
         open_row(law, rng, data, datum, values, mixture.rows, slot)
     mixture.component[datum] = slot
     mixture.size[slot] += 1
@@ -123,7 +115,7 @@ def settle_component(rng, law, data, tree, mixture, values, datum, node, slot, o
     return slot
 
 
-@kernel
+@borrower
 def grow_branch(rng, tree, mixture, gamma, node, depth, counts, scratch):
     """New nodes from `node` down to a leaf, weights ~ Dir(gamma beta_parent + counts[0]); gives the leaf."""
     in_use, top, log_weight, weight = mixture.in_use, mixture.numbers[0], mixture.log_weight, mixture.weight
@@ -134,13 +126,13 @@ def grow_branch(rng, tree, mixture, gamma, node, depth, counts, scratch):
     return node
 
 
-@kernel
-def place_datum(rng, law, data, tree, mixture, values, datum, node, slot, depth, counts, scratch, on_path):
+@borrower
+def place_datum(rng, law, data, tree, mixture, values, datum, node, slot, depth, counts, scratch, on_path, nodes):
     """Let a datum's path end in leaf `node`, or in a new branch below it; its component was chosen there.
 
     `counts` (1, slots) is all 0 before and after.
     """
-    slot = settle_component(rng, law, data, tree, mixture, values, datum, node, slot, on_path)
+    slot = settle_component(rng, law, data, tree, mixture, values, datum, node, slot, on_path, nodes)
     if tree.level[node] < depth:
         counts[0, slot] = 1.0
         node = grow_branch(rng, tree, mixture, values[GAMMA], node, depth, counts, scratch)

@@ -8,8 +8,9 @@ import math
 
 import numpy as np
 
-from bayesgrove.core.jit import kernel
-from bayesgrove.models.nested.nodes import next_node
+from bayesgrove.core.constants import NULL
+from bayesgrove.core.jit import borrower
+from bayesgrove.models.nested.nodes import list_nodes
 from bayesgrove.models.nested.state import REMAINDER, ROOT
 from bayesgrove.models.nested.target import GAMMA, GAMMA0
 from bayesgrove.stats.sampling import draw_log_categorical, draw_log_gamma
@@ -19,13 +20,13 @@ TINY = 1e-290
 """Below this both parameters of a Beta, or all of a Dirichlet, put all mass on one vertex."""
 
 
-@kernel
+@borrower
 def log_gamma_variate(rng, shape):
     """Log of a Gamma(shape, 1) variate; -inf where the shape has underflowed."""
     return draw_log_gamma(rng, shape) if shape > 0.0 else -np.inf
 
 
-@kernel
+@borrower
 def draw_weights(rng, parameters, log_parameters, in_use, top, log_weight, weight, node):
     """Weights of a node ~ Dirichlet(parameters) over the remainder and the components in use.
 
@@ -51,7 +52,7 @@ def draw_weights(rng, parameters, log_parameters, in_use, top, log_weight, weigh
         weight[node, k] /= total
 
 
-@kernel
+@borrower
 def draw_child_weights(rng, gamma, in_use, top, log_weight, weight, node, parent, counts, row, scratch):
     """Weights of a node ~ Dir(gamma beta_parent + counts[row]); `scratch` has two rows."""
     log_gamma = math.log(gamma)
@@ -61,7 +62,7 @@ def draw_child_weights(rng, gamma, in_use, top, log_weight, weight, node, parent
     draw_weights(rng, scratch[0], scratch[1], in_use, top, log_weight, weight, node)
 
 
-@kernel
+@borrower
 def merge_component(mixture, slot, top_node):
     """The weight of a component without data goes to the remainder, at every node."""
     log_weight, weight = mixture.log_weight, mixture.weight
@@ -73,7 +74,7 @@ def merge_component(mixture, slot, top_node):
     mixture.in_use[slot] = False
 
 
-@kernel
+@borrower
 def free_slot(in_use):
     """The smallest free slot; the number of slots where there is none."""
     slot = 1
@@ -82,7 +83,7 @@ def free_slot(in_use):
     return slot
 
 
-@kernel
+@borrower
 def draw_log_share(rng, a, b, log_ratio):
     """Logs of a Beta(a, b) variate and of 1 minus it; `log_ratio` is log(a / b)."""
     if a < TINY and b < TINY:
@@ -94,7 +95,7 @@ def draw_log_share(rng, a, b, log_ratio):
     return first - total, second - total
 
 
-@kernel
+@borrower
 def divide_remainder(log_weight, weight, node, slot, log_share, log_rest):
     """Give a share of the remainder of a node to a slot."""
     whole = log_weight[node, REMAINDER]
@@ -104,27 +105,27 @@ def divide_remainder(log_weight, weight, node, slot, log_share, log_rest):
     weight[node, REMAINDER] = math.exp(log_weight[node, REMAINDER])
 
 
-@kernel
-def open_component(rng, tree, mixture, values, end, on_path):
+@borrower
+def open_component(rng, tree, mixture, values, end, on_path, nodes):
     """A new component for a datum that chose the remainder at node `end`; gives its slot.
 
     The remainder of a node is itself a Dirichlet process; one draw from that of `end` is a draw from each of its
     ancestors' too, so that the shares of nodes on the path get one observed atom, the +1. `on_path` is all False
-    before and after.
+    before and after; `nodes` is room for a list of them.
     """
-    parent, first_child, next_sibling = tree.parent, tree.first_child, tree.next_sibling
+    parent, n_nodes = tree.parent, list_nodes(tree, tree.parent.size, nodes)
     log_weight, weight, gamma = mixture.log_weight, mixture.weight, values[GAMMA]
     slot = free_slot(mixture.in_use)
     mixture.in_use[slot] = True
     mixture.numbers[0] = max(mixture.numbers[0], slot + 1)
     node = end
-    while node != -1:
+    while node != NULL:
         on_path[node] = True
         node = parent[node]
     log_share, log_rest = draw_log_share(rng, 1.0, values[GAMMA0], -math.log(values[GAMMA0]))
     divide_remainder(log_weight, weight, ROOT, slot, log_share, log_rest)
-    node = next_node(parent, first_child, next_sibling, ROOT)
-    while node != -1:
+    for i in range(1, n_nodes):
+        node = nodes[i]
         above = parent[node]
         if log_weight[node, REMAINDER] > -np.inf:
             a, b = gamma * weight[above, slot], gamma * weight[above, REMAINDER]
@@ -133,9 +134,8 @@ def open_component(rng, tree, mixture, values, end, on_path):
                 a += 1.0
             log_share, log_rest = draw_log_share(rng, a, b, log_ratio)
             divide_remainder(log_weight, weight, node, slot, log_share, log_rest)
-        node = next_node(parent, first_child, next_sibling, node)
     node = end
-    while node != -1:
+    while node != NULL:
         on_path[node] = False
         node = parent[node]
     return slot

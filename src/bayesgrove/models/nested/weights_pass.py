@@ -6,10 +6,10 @@ level itself integrated out; all weights are drawn again at the end.
 
 import numpy as np
 
-from bayesgrove.core.constants import NEEDS_CAPACITY, NOT_FINITE, NULL, OK
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.constants import NEEDS_CAPACITY, NOT_FINITE, OK
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.nested.concentrations import draw_concentrations
-from bayesgrove.models.nested.nodes import next_node
+from bayesgrove.models.nested.nodes import all_nodes
 from bayesgrove.models.nested.regraft import regraft_level
 from bayesgrove.models.nested.state import N_FREE, REMAINDER, ROOT
 from bayesgrove.models.nested.tables import draw_node_tables, new_tables, nodes_at, seat_data
@@ -18,7 +18,7 @@ from bayesgrove.models.nested.weights import draw_child_weights, draw_weights
 from bayesgrove.stats.special import log_gamma_table
 
 
-@kernel
+@borrower
 def draw_root_weights(rng, mixture, gamma0, tables, n_components, scratch):
     """Dir(n_01 .. n_0K, gamma0), or Dir(gamma0 / K + n_0k) for finitely many components."""
     top = mixture.numbers[0]
@@ -39,17 +39,15 @@ def draw_all_weights(rng, tree, mixture, values, tables, n_components):
     scratch = np.empty((2, mixture.size.size))
     draw_root_weights(rng, mixture, values[GAMMA0], tables, n_components, scratch)
     in_use, top, log_weight, weight = mixture.in_use, mixture.numbers[0], mixture.log_weight, mixture.weight
-    parent, first_child, next_sibling = tree.parent, tree.first_child, tree.next_sibling
+    parent, nodes = tree.parent, all_nodes(tree)
     customers, gamma = tables.customers, values[GAMMA]
-    node = next_node(parent, first_child, next_sibling, ROOT)
-    while node != NULL:
+    for node in nodes[1:]:
         draw_child_weights(
             rng, gamma, in_use, top, log_weight, weight, node, parent[node], customers, node, scratch
         )  # fmt: skip
-        node = next_node(parent, first_child, next_sibling, node)
 
 
-@kernel
+@borrower
 def draw_level_tables(rng, tree, mixture, gamma, tables, nodes, n_nodes):
     """Tables of the nodes of a level."""
     top, weight = mixture.numbers[0], mixture.weight
@@ -57,7 +55,7 @@ def draw_level_tables(rng, tree, mixture, gamma, tables, nodes, n_nodes):
         draw_node_tables(rng, gamma, weight, tables, nodes[i], tree.parent[nodes[i]], top)
 
 
-@kernel
+@borrower
 def has_room_to_regraft(tree):
     """Whether each node may get a new parent."""
     return 2 * tree.numbers[N_FREE] >= tree.parent.size
