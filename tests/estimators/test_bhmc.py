@@ -1,4 +1,4 @@
-"""`BHMC` and `RBHMC`: what fits give, how trees are chosen, preparation of rows, new rows, settings that are refused."""
+"""`BHMC` and `RBHMC`: what fits give, how trees are chosen, preparation of rows, new rows, refusals."""
 
 import numpy as np
 import pandas as pd

@@ -10,7 +10,6 @@ from bayesgrove.estimators.nested import NestedEstimator
 from bayesgrove.estimators.nested_settings import check_number
 from bayesgrove.estimators.settings import check_choice, check_positive, check_whole
 from bayesgrove.models.nested.penalty import PENALTIES, margin_rows
-from bayesgrove.models.nested.penalty_moves import UPDATES
 from bayesgrove.models.nested.penalty_predictive import PenaltyLaw, energies_of
 from bayesgrove.models.nested.predictive import KeptDraw
 from bayesgrove.models.nested.schedules import default_schedule
@@ -18,6 +17,7 @@ from bayesgrove.models.nested.target import DISCRIMINANT_VARIANCE, VALUE_NAMES
 
 PRECISIONS = ("1/nu0^2", "nu0^2")
 MARGIN_SCALES = (None, "rms")
+DISCRIMINANTS = ("slice", "augmented", "gibbs")
 
 
 class RBHMC(NestedEstimator):
@@ -193,7 +193,7 @@ class RBHMC(NestedEstimator):
             raise InvalidSettingError(f"C must be a number of at least 0, got {self.C!r}. Try 0.01.", setting="C")
         check_choice("penalty", self.penalty, tuple(PENALTIES))
         check_choice("margin_scale", self.margin_scale, MARGIN_SCALES)
-        check_choice("discriminants", self.discriminants, UPDATES[:3])
+        check_choice("discriminants", self.discriminants, DISCRIMINANTS)
         check_choice("paper_prior_precision", self.paper_prior_precision, PRECISIONS)
         check_whole("n_temperatures", self.n_temperatures, 1)
         self._check_updates()
