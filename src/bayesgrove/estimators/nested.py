@@ -250,15 +250,14 @@ class NestedEstimator(ChainEstimator, Clusterer):
         return float(inner.mean()) if inner.size else np.nan, float(outer.mean()) if outer.size else np.nan
 
     def _judge_draws(self) -> dict[str, float]:
-        """Mean AID and AOD of some draws, and mean numbers of nodes of all."""
+        """Mean AID and AOD of some draws, where any has siblings, and mean numbers of nodes of all."""
         most = int(np.clip(2e5 / self.labels_.size, 5, 100))
         chosen = np.linspace(0, len(self._drawn) - 1, min(most, len(self._drawn))).astype(int)
         found = np.array([self._distances(path_nodes(self._drawn[k]["paths"])) for k in chosen])
-        known = [column[np.isfinite(column)] for column in found.T]
-        means = [float(column.mean()) if column.size else np.nan for column in known]
-        scalars = self.posterior_.scalars
-        counts = {name: float(scalars[name].mean()) for name in ("n_level_1", "n_clusters", "n_components")}
-        return {"mean_aid": means[0], "mean_aod": means[1], **{f"mean_{name}": n for name, n in counts.items()}}
+        distances = {"aid": found[:, 0], "aod": found[:, 1]}
+        known = {name: values[np.isfinite(values)] for name, values in distances.items()}
+        counted = {name: self.posterior_.scalars[name] for name in ("n_level_1", "n_clusters", "n_components")}
+        return {f"mean_{name}": float(values.mean()) for name, values in {**known, **counted}.items() if values.size}
 
     def _set_result(self, description: Description | None, details: dict[str, Any]) -> None:
         self.result_ = Result(

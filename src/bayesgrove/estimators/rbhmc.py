@@ -83,8 +83,8 @@ class RBHMC(NestedEstimator):
 
     **Erratum** (Huang et al.): the printed path move counts the moved row's own penalty only, though a node that
     appears or vanishes changes what others pay; and discriminants are drawn as if the worst sibling of each row did not
-    depend on them. The stationary law is off by about one half in total variation on small trees
-    (tests/exact and docs/rbhmc.md).
+    depend on them. The stationary law is off by about one half in total variation on trees of four rows
+    (tests/statistical/test_nested_paper.py).
 
     References
     ----------
