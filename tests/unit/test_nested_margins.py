@@ -27,7 +27,7 @@ from bayesgrove.models.nested.penalty_gaussian import (
     gibbs_discriminants,
     print_discriminants,
 )
-from bayesgrove.models.nested.penalty_slice import draw_discriminants, list_nodes, slice_discriminants
+from bayesgrove.models.nested.penalty_slice import draw_discriminants, linked_nodes, slice_discriminants
 from bayesgrove.models.nested.target import CHANCE, CHANCE_MAXIMUM, MAXIMUM, SUM
 
 pytestmark = pytest.mark.unit
@@ -73,7 +73,7 @@ def plain_energies(penalty, links, eta, leaf):
     for n, end in enumerate(leaf.tolist()):
         zetas, node = [], end
         while node != 0:
-            siblings = [z for z in list_nodes(links).tolist() if links.parent[z] == links.parent[node] and z != node]
+            siblings = [z for z in linked_nodes(links).tolist() if links.parent[z] == links.parent[node] and z != node]
             zetas.append([penalty.margin - (eta[node] - eta[z]) @ penalty.data[n] for z in siblings])
             node = int(links.parent[node])
         flat = [max(0.0, zeta) for level in zetas for zeta in level]
@@ -124,7 +124,7 @@ def test_new_sibling_costs_what_recomputation_says(kind):
     for seed in range(50):
         rng, penalty, links, eta, leaf, depth = random_case(seed, kind)
         n = int(rng.integers(len(leaf)))
-        inner = [0, *(z for z in list_nodes(links).tolist() if links.first_child[z] != NULL)]
+        inner = [0, *(z for z in linked_nodes(links).tolist() if links.first_child[z] != NULL)]
         above = int(rng.choice(inner))
         others = leaf.copy()
         others[n] = NULL
@@ -397,5 +397,5 @@ def test_slice_without_penalty_is_the_prior():
     drawn = []
     for _ in range(4_000):
         assert slice_discriminants(rng, penalty, links, eta, leaf, depth, 2.0) == 1
-        drawn.append(eta[list_nodes(links)[0], 0])
+        drawn.append(eta[linked_nodes(links)[0], 0])
     assert stats.kstest(drawn[::2], stats.norm(0, 2).cdf).pvalue > 1e-4

@@ -20,7 +20,7 @@ import numpy as np
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.nested.penalty_chance import log_chance_of_levels, log_chance_of_pairs
 from bayesgrove.models.nested.state import ROOT, State, Tree
 from bayesgrove.models.nested.target import CHANCE, CHANCE_MAXIMUM, MAXIMUM, NO_PENALTY, SUM, Target
@@ -101,7 +101,7 @@ def log_penalty(target: Target, state: State) -> float:
     return -float(each.sum())
 
 
-@kernel
+@borrower
 def score(eta, node, data, n):
     """eta_z'x_n."""
     total = 0.0
@@ -110,13 +110,13 @@ def score(eta, node, data, n):
     return total
 
 
-@kernel
+@borrower
 def join(kind, energy, of_level):
     """Energy with one level more: the worst level counts in "max", all of them in the others."""
     return max(energy, of_level) if kind == MAXIMUM else energy + of_level
 
 
-@kernel
+@borrower
 def level_energy(kind, strength, log_chance, n, worst, total, n_siblings):
     """Energy of one level from the largest zeta, the sum of positive zetas and the number of siblings."""
     if n_siblings == 0:
@@ -129,7 +129,7 @@ def level_energy(kind, strength, log_chance, n, worst, total, n_siblings):
     return energy + n_siblings * log_chance[n, 0] if kind == CHANCE else energy
 
 
-@kernel
+@borrower
 def zetas_at(links, eta, data, margin, n, node, above, own_score):
     """Largest zeta, sum of positive zetas and number of the children of `above` other than `node`.
 
@@ -147,7 +147,7 @@ def zetas_at(links, eta, data, margin, n, node, above, own_score):
     return worst, total, n_siblings
 
 
-@kernel
+@borrower
 def energy_between(penalty, links, eta, n, node, above):
     """Energy of datum n on the path from below `above` down to `node`."""
     kind, strength, log_chance, data = penalty.kind, penalty.strength, penalty.log_chance, penalty.data
@@ -160,7 +160,7 @@ def energy_between(penalty, links, eta, n, node, above):
     return energy
 
 
-@kernel
+@borrower
 def path_energy(penalty, links, eta, n, node):
     """Energy of datum n on the path from the root down to `node`."""
     return energy_between(penalty, links, eta, n, node, ROOT)
@@ -175,7 +175,7 @@ def energies(penalty, links, eta, leaf):
     return out
 
 
-@kernel
+@borrower
 def child_towards(parent, leaf, above):
     """The child of `above` on the path to a leaf; NULL where the path does not go through it."""
     node = leaf
@@ -186,7 +186,7 @@ def child_towards(parent, leaf, above):
     return NULL
 
 
-@kernel
+@borrower
 def gain_of_sibling(penalty, links, eta, m, leaf, child, new_score):
     """What datum m under `child` pays more when its level there gets a further node with score `new_score`."""
     kind, strength, log_chance = penalty.kind, penalty.strength, penalty.log_chance
@@ -205,7 +205,7 @@ def gain_of_sibling(penalty, links, eta, m, leaf, child, new_score):
     return level_energy(kind, strength, log_chance, m, max(worst, zeta), total, n_siblings + 1) - before
 
 
-@kernel
+@borrower
 def vector_score(vector, data, n):
     """vector'x_n."""
     total = 0.0
@@ -214,7 +214,7 @@ def vector_score(vector, data, n):
     return total
 
 
-@kernel
+@borrower
 def gain_below(penalty, links, eta, leaf, above, vector):
     """What all data under `above` pay more for a further child of it with discriminant `vector`.
 
@@ -228,7 +228,7 @@ def gain_below(penalty, links, eta, leaf, above, vector):
     return gain
 
 
-@kernel
+@borrower
 def own_branch_energy(penalty, links, eta, n, above, energy_above, vector):
     """Energy of datum n on a new branch below `above` whose top has discriminant `vector`."""
     own_score = vector_score(vector, penalty.data, n)

@@ -8,13 +8,13 @@ import math
 import numpy as np
 
 from bayesgrove.core.constants import NULL
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.likelihoods.gaussian_full import cholesky, solve_lower
 from bayesgrove.models.nested.penalty import child_towards, score
-from bayesgrove.models.nested.penalty_slice import list_nodes
+from bayesgrove.models.nested.penalty_slice import linked_nodes
 
 
-@kernel
+@borrower
 def draw_hinge_scale(rng, distance):
     """lambda ~ GIG(1/2, 1, distance^2), distance = |C zeta|; mean 1 + distance.
 
@@ -35,7 +35,7 @@ def draw_hinge_scale(rng, distance):
 # ---- Gaussian conditionals in the form precision, shift: mean = precision^-1 shift
 
 
-@kernel
+@borrower
 def clear_gaussian(precision, shift, prior_precision):
     """Begin with the prior."""
     for i in range(len(shift)):
@@ -45,7 +45,7 @@ def clear_gaussian(precision, shift, prior_precision):
         precision[i, i] = prior_precision
 
 
-@kernel
+@borrower
 def add_constraint(precision, shift, data, n, weight, pull):
     """Add weight x x' / 2 to the quadratic form and pull x to its linear part (lower triangle)."""
     for i in range(len(shift)):
@@ -55,7 +55,7 @@ def add_constraint(precision, shift, data, n, weight, pull):
             precision[i, j] += scaled * data[n, j]
 
 
-@kernel
+@borrower
 def draw_gaussian(rng, factor, solved, eta, node):
     """Draw eta of a node from the factored form."""
     for i in range(len(solved) - 1, -1, -1):
@@ -65,7 +65,7 @@ def draw_gaussian(rng, factor, solved, eta, node):
         eta[node, i] = value / factor[i, i]
 
 
-@kernel
+@borrower
 def log_gaussian(factor, solved, eta, node):
     """Log density of eta of a node under the factored form, without the constant of the dimension."""
     total = 0.0
@@ -80,7 +80,7 @@ def log_gaussian(factor, solved, eta, node):
 # ---- penalty "max": one lambda per datum, for its worst constraint
 
 
-@kernel
+@borrower
 def find_worst(penalty, links, eta, leaf, above, own, rival, zeta):
     """Node, sibling and zeta of the worst constraint of each datum under `above`; NULL for one that has none."""
     margin, data = penalty.margin, penalty.data
@@ -101,14 +101,14 @@ def find_worst(penalty, links, eta, leaf, above, own, rival, zeta):
             node = links.parent[node]
 
 
-@kernel
+@borrower
 def draw_hinge_scales(rng, strength, own, zeta, scales):
     """One lambda for each datum that has constraints."""
     for n in range(len(scales)):
         scales[n] = draw_hinge_scale(rng, abs(strength * zeta[n])) if own[n] != NULL else 1.0
 
 
-@kernel
+@borrower
 def fill_gaussian(penalty, eta, own, rival, scales, node, prior_precision, precision, shift):
     """Precision (lower triangle) and shift of eta of a node, given each datum's worst constraint and lambda (5.2)."""
     strength, margin, data = penalty.strength, penalty.margin, penalty.data
@@ -122,7 +122,7 @@ def fill_gaussian(penalty, eta, own, rival, scales, node, prior_precision, preci
             add_constraint(precision, shift, data, n, strength * strength / scales[n], -strength / scales[n] * push)
 
 
-@kernel
+@borrower
 def log_augmented(penalty, links, leaf, above, own, zeta, scales):
     """Sum over data under `above` of -(lambda + C zeta)^2 / (2 lambda)."""
     total = 0.0
@@ -133,7 +133,7 @@ def log_augmented(penalty, links, leaf, above, own, zeta, scales):
     return total
 
 
-@kernel
+@borrower
 def log_prior(eta, node, scale):
     """Log density of a discriminant under its prior, without the constant."""
     total = 0.0
@@ -159,7 +159,7 @@ def augment_discriminants(rng, penalty, links, eta, leaf, scale):
     find_worst(penalty, links, eta, leaf, 0, own, rival, zeta)
     draw_hinge_scales(rng, penalty.strength, own, zeta, scales)
     n_accepted = 0
-    for node in list_nodes(links):
+    for node in linked_nodes(links):
         above = links.parent[node]
         log_ratio = -log_augmented(penalty, links, leaf, above, own, zeta, scales) - log_prior(eta, node, scale)
         fill_gaussian(penalty, eta, own, rival, scales, node, least, precision, shift)
@@ -202,7 +202,7 @@ def print_discriminants(rng, penalty, links, eta, leaf, prior_precision):
     scales, precision, shift = np.empty(n_data), np.empty((size, size)), np.empty(size)
     find_worst(penalty, links, eta, leaf, 0, own, rival, zeta)
     draw_hinge_scales(rng, penalty.strength, own, zeta, scales)
-    for node in list_nodes(links):
+    for node in linked_nodes(links):
         fill_gaussian(penalty, eta, own, rival, scales, node, prior_precision, precision, shift)
         cholesky(precision)
         solve_lower(precision, shift)
@@ -212,7 +212,7 @@ def print_discriminants(rng, penalty, links, eta, leaf, prior_precision):
 # ---- penalties "sum" and "chance": one lambda per constraint
 
 
-@kernel
+@borrower
 def add_drawn(rng, penalty, n, precision, shift, zeta, other, sign):
     """Draw lambda of a constraint and add it: `other` is zeta without the node's own part, `sign` that of its pull."""
     strength = penalty.strength
@@ -226,7 +226,7 @@ def gibbs_discriminants(rng, penalty, links, eta, leaf, scale):
     """Exact Gibbs of each discriminant with the lambdas of its constraints, in place. For "sum" and "chance" only."""
     size, least, margin, data = eta.shape[1], 1.0 / (scale * scale), penalty.margin, penalty.data
     precision, shift = np.empty((size, size)), np.empty(size)
-    for node in list_nodes(links):
+    for node in linked_nodes(links):
         above = links.parent[node]
         clear_gaussian(precision, shift, least)
         for n in range(len(leaf)):

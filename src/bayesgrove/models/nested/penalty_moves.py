@@ -15,7 +15,9 @@ from bayesgrove.models.nested.penalty_regraft import N_TALLIES as N_REGRAFT_TALL
 from bayesgrove.models.nested.penalty_regraft import has_columns_to_regraft, penalised_pass_over_weights
 from bayesgrove.models.nested.penalty_slice import draw_discriminants, slice_discriminants
 from bayesgrove.models.nested.penalty_sums import most_children
+from bayesgrove.models.nested.penalty_sweeps import penalised_sweep_all
 from bayesgrove.models.nested.state import State, grow_nodes, make_room, nodes_in_use
+from bayesgrove.models.nested.sweeps import DONE, STAGE, WEIGHTS
 from bayesgrove.models.nested.target import CHANCE, CHANCE_MAXIMUM, DISCRIMINANT_VARIANCE, MAXIMUM, SUM, Target
 from bayesgrove.models.nested.variances import draw_inverse_gamma
 from bayesgrove.models.nested.visits import refuse_datum
@@ -38,6 +40,44 @@ def widen_chances(target: Target, state: State, n_siblings: int) -> None:
     """A table of "chance-max" that knows twice as many siblings."""
     log_chance = chance_table(target, float(state.values[DISCRIMINANT_VARIANCE]), 2 * n_siblings)
     state.margins = state.margins._replace(log_chance=log_chance)
+
+
+def penalised_sweep(
+    rng: np.random.Generator, target: Target, state: State, *, n_slices: int = 1, n_auxiliary: int = N_AUXILIARY
+) -> Mapping[str, int]:
+    """Gibbs paths, slices of the discriminants, weights with regraft and concentrations, means and variances."""
+    order, progress = np.arange(target.data.shape[0]), np.zeros(2, np.int64)
+    tallies, status = np.zeros(N_PATH_TALLIES + N_REGRAFT_TALLIES, np.int64), NEEDS_CAPACITY
+    while status != OK:
+        status = penalised_sweep_all(
+            rng, state.stream, target.law, target.data, state.tree, state.mixture, state.margins.eta,
+            penalty_of(target, state), state.values, target.hyperpriors, target.depth, target.n_components,
+            n_auxiliary, n_slices, order, progress, tallies,
+        )  # fmt: skip
+        if status == NEEDS_CAPACITY:
+            (make_room_to_regraft if progress[STAGE] == WEIGHTS else make_room_for_paths)(target, state)
+        elif status != OK:
+            refuse_datum(int(progress[DONE]))
+            refuse_regraft()
+    draw_discriminant_variance(target, state)
+    return dict(zip(PATH_TALLIES + REGRAFT_TALLIES, tallies.tolist(), strict=True))
+
+
+def make_room_for_paths(target: Target, state: State) -> None:
+    """Larger arrays after a path move has stopped."""
+    widest = int(most_children(state.tree))
+    if target.penalty == CHANCE_MAXIMUM and widest >= state.margins.log_chance.shape[1]:
+        widen_chances(target, state, widest)
+    else:
+        make_room(state, target.depth)
+
+
+def make_room_to_regraft(target: Target, state: State) -> None:
+    """Larger arrays before a pass over the weights can begin."""
+    if has_columns_to_regraft(penalty_of(target, state), state.tree):
+        grow_nodes(state)
+    else:
+        widen_chances(target, state, 2 * nodes_in_use(state.tree).size)
 
 
 def penalised_paths(
@@ -63,27 +103,19 @@ def penalised_paths(
         if done == n_items:
             return dict(zip(PATH_TALLIES, tallies.tolist(), strict=True))
         refuse_datum(done)
-        widest = int(most_children(tree))
-        if target.penalty == CHANCE_MAXIMUM and widest >= penalty.log_chance.shape[1]:
-            widen_chances(target, state, widest)
-        else:
-            make_room(state, target.depth)
+        make_room_for_paths(target, state)
 
 
 def penalised_weights(rng: np.random.Generator, target: Target, state: State) -> Mapping[str, int]:
     """A pass over all weights with regrafts, and the concentrations that are learned."""
     tallies, status = np.zeros(N_REGRAFT_TALLIES, np.int64), NEEDS_CAPACITY
     while status != OK:
-        penalty = penalty_of(target, state)
         status = penalised_pass_over_weights(
-            rng, state.tree, state.mixture, state.margins.eta, penalty, state.values, target.hyperpriors,
-            target.depth, target.n_components, tallies,
+            rng, state.tree, state.mixture, state.margins.eta, penalty_of(target, state), state.values,
+            target.hyperpriors, target.depth, target.n_components, tallies,
         )  # fmt: skip
         if status == NEEDS_CAPACITY:
-            if has_columns_to_regraft(penalty, state.tree):
-                grow_nodes(state)
-            else:
-                widen_chances(target, state, 2 * nodes_in_use(state.tree).size)
+            make_room_to_regraft(target, state)
         elif status != OK:
             refuse_regraft()
     return dict(zip(REGRAFT_TALLIES, tallies.tolist(), strict=True))

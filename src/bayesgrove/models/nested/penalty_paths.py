@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesgrove.core.constants import NULL
-from bayesgrove.core.jit import kernel
-from bayesgrove.models.nested.nodes import link, next_node, put_in, release, unlink
+from bayesgrove.core.jit import borrower, kernel
+from bayesgrove.models.nested.nodes import link, list_nodes, put_in, release, unlink
 from bayesgrove.models.nested.paths import CHANGED, VISITS, first_above, log_density_ratio, propose_path
 from bayesgrove.models.nested.penalty import (
     Links,
@@ -86,7 +86,7 @@ def make_work(capacity, width, n_auxiliary):
     )  # fmt: skip
 
 
-@kernel
+@borrower
 def fill_scores_of_children(first_child, next_sibling, eta, data, n, above, own):
     """Scores of datum n at the children of a node; gives the best, the second and the number of children."""
     best, second, n_children = -np.inf, -np.inf, 0
@@ -103,7 +103,7 @@ def fill_scores_of_children(first_child, next_sibling, eta, data, n, above, own)
     return best, second, n_children
 
 
-@kernel
+@borrower
 def sum_hinges(first_child, next_sibling, above, child, margin, own):
     """Sum of positive zetas of a child against its siblings."""
     total, threshold, sibling = 0.0, own[child] - margin, first_child[above]
@@ -114,7 +114,7 @@ def sum_hinges(first_child, next_sibling, above, child, margin, own):
     return total
 
 
-@kernel
+@borrower
 def spread_energies(kind, strength, margin, log_chance, data, first_child, next_sibling, eta, n, above, energy, own):
     """What datum n pays down to each child of a node; gives the number of children."""
     best, second, n_children = fill_scores_of_children(first_child, next_sibling, eta, data, n, above, own)
@@ -132,7 +132,7 @@ def spread_energies(kind, strength, margin, log_chance, data, first_child, next_
     return n_children
 
 
-@kernel
+@borrower
 def weigh_candidates(penalty, tree, weight, densities, top, eta, n, alpha, depth, n_aux, sums, work):
     """Weights of all leaves, and bounds of the weights of a branch below each inner node; their number and sum.
 
@@ -144,8 +144,9 @@ def weigh_candidates(penalty, tree, weight, densities, top, eta, n, alpha, depth
     count, level, candidate, left, running = tree.count, tree.level, work.node, work.left, work.running
     prior, energy, own, bound, walk = work.prior, work.energy, work.own, work.bound, work.walk
     prior[ROOT], energy[ROOT] = 1.0, 0.0
-    n_found, node, total = 0, ROOT, 0.0
-    while node != NULL:
+    n_found, total = list_nodes(tree, depth, candidate), 0.0
+    for i in range(n_found):
+        node = candidate[i]
         here = 1.0 if node == ROOT else prior[parent[node]] * count[node]
         paid, n_slots = energy[node], 0
         if level[node] < depth:
@@ -158,16 +159,17 @@ def weigh_candidates(penalty, tree, weight, densities, top, eta, n, alpha, depth
             n_slots = n_aux
             if sums.shape[1] > 0:
                 paid += log_chance_of_branch(kind, log_chance, sums, n, node, n_children)
-        candidate[n_found], bound[n_found], left[n_found], walk[n_found] = node, paid, n_slots, here
-        here *= mixed(weight, node, densities, top)
+        bound[i], left[i], walk[i] = paid, n_slots, here
+        density = 0.0
+        for k in range(top):
+            density += weight[node, k] * densities[k]
+        here *= density
         total += here if paid == 0.0 else here * math.exp(-paid)
-        running[n_found] = total
-        n_found += 1
-        node = next_node(parent, first_child, next_sibling, node)
+        running[i] = total
     return n_found, total
 
 
-@kernel
+@borrower
 def fill_log_weights(mixture, scores, densities, work, n_found, scratch):
     """The same weights in logs."""
     top = mixture.numbers[0]
@@ -179,7 +181,7 @@ def fill_log_weights(mixture, scores, densities, work, n_found, scratch):
         work.log_weight[c] = math.log(work.walk[c]) + log_ell - work.bound[c]
 
 
-@kernel
+@borrower
 def largest(scores, top):
     """The largest score, by which densities were divided."""
     highest = -np.inf
@@ -188,14 +190,14 @@ def largest(scores, top):
     return highest
 
 
-@kernel
+@borrower
 def fill_slot(rng, work, row, from_former, scale):
     """An auxiliary discriminant: the datum's own former one, or from the prior."""
     for i in range(work.former.size):
         work.vector[row, i] = work.former[i] if from_former else scale * rng.standard_normal()
 
 
-@kernel
+@borrower
 def excess_energy(penalty, tree, eta, n, work, candidate, row):
     """What a branch costs beyond its bound."""
     links, above = Links(tree.parent, tree.first_child, tree.next_sibling), work.node[candidate]
@@ -204,7 +206,7 @@ def excess_energy(penalty, tree, eta, n, work, candidate, row):
     return own + gain_below(penalty, links, eta, tree.leaf, above, vector) - work.bound[candidate]
 
 
-@kernel
+@borrower
 def take_slot(work, candidate, n_total, excess):
     """Take one slot out of the bound of a branch and add it with its true weight as candidate `n_total`."""
     n_left = work.left[candidate] - 1
@@ -215,7 +217,7 @@ def take_slot(work, candidate, n_total, excess):
     work.log_weight[n_total] = log_slot - excess
 
 
-@kernel
+@borrower
 def evaluate_all(rng, penalty, tree, eta, n, work, n_found, hung_from, scale):
     """Replace all bounds by true weights; gives the number of candidates."""
     n_total = n_found
@@ -229,7 +231,7 @@ def evaluate_all(rng, penalty, tree, eta, n, work, n_found, hung_from, scale):
     return n_total
 
 
-@kernel
+@borrower
 def draw_branch(rng, penalty, tree, eta, n, work, n_found, n_total, chosen, hung_from, scale):
     """Draw candidates by their true weights, from logs, `chosen` (or NULL) drawn already; candidate and their number.
 
@@ -255,7 +257,7 @@ def draw_branch(rng, penalty, tree, eta, n, work, n_found, n_total, chosen, hung
         chosen = NULL
 
 
-@kernel
+@borrower
 def choose_penalised(
     rng, penalty, tree, mixture, eta, n, alpha, depth, n_auxiliary, lazy, sums, work, hung_from, scale, scores,
     densities, scratch,
@@ -280,7 +282,7 @@ def choose_penalised(
     return chosen, n_found, n_total
 
 
-@kernel
+@borrower
 def set_vectors(rng, tree, eta, leaf, above, vector, scale):
     """Discriminants of a new branch: that of its top is given, those below come from the prior."""
     node = leaf
@@ -292,7 +294,7 @@ def set_vectors(rng, tree, eta, leaf, above, vector, scale):
         node = tree.parent[node]
 
 
-@kernel
+@borrower
 def has_columns(penalty, widest):
     """Whether the table of "chance-max" knows what one more child costs at every node."""
     return penalty.kind != CHANCE_MAXIMUM or widest < penalty.log_chance.shape[1]
@@ -309,7 +311,7 @@ def penalised_gibbs_paths(
     """
     capacity, n_slots = tree.parent.size, mixture.size.size
     scores, densities, scratch = np.empty(n_slots), np.empty(n_slots), np.empty((2, n_slots))
-    counts, on_path = np.zeros((1, n_slots)), np.zeros(capacity, np.bool_)
+    counts, on_path, nodes = np.zeros((1, n_slots)), np.zeros(capacity, np.bool_), np.empty(capacity, np.int64)
     work, scale = make_work(capacity, eta.shape[1], n_auxiliary), math.sqrt(values[DISCRIMINANT_VARIANCE])
     sums, widest = sum_chances(penalty, tree), most_children(tree)
     while done < order.size and has_room(tree, mixture, depth, n_components) and has_columns(penalty, widest):
@@ -333,7 +335,7 @@ def penalised_gibbs_paths(
         if slot == NULL:
             tree.leaf[datum], mixture.component[datum] = former, was_in
             return -1 - datum
-        place_datum(rng, law, data, tree, mixture, values, datum, node, slot, depth, counts, scratch, on_path)
+        place_datum(rng, law, data, tree, mixture, values, datum, node, slot, depth, counts, scratch, on_path, nodes)
         if chosen >= n_found:
             set_vectors(rng, tree, eta, tree.leaf[datum], node, work.vector[chosen - n_found], scale)
             clear_sums(sums, tree.parent, tree.leaf[datum], node)
@@ -346,7 +348,7 @@ def penalised_gibbs_paths(
     return done
 
 
-@kernel
+@borrower
 def branch_energy(penalty, tree, eta, n, leaf, top, own_only):
     """Energy of datum n on the path to a leaf, and what the top node of its branch, unlinked now, costs other data.
 
@@ -361,7 +363,7 @@ def branch_energy(penalty, tree, eta, n, leaf, top, own_only):
     return energy if own_only else energy + gain_below(penalty, links, eta, tree.leaf, above, eta[top])
 
 
-@kernel
+@borrower
 def propose_penalised(rng, penalty, tree, mixture, eta, values, n, depth, own_only, counts, scratch, tallies):
     """A path from the nCRP, its top new node (unlinked, or NULL) and its energy."""
     leaf, fresh = propose_path(rng, tree, mixture, values, depth, counts, scratch)
@@ -389,7 +391,8 @@ def penalised_metropolis_paths(
     """
     capacity, n_slots = tree.parent.size, mixture.size.size
     scores, densities, scratch = np.empty(n_slots), np.empty(n_slots), np.empty((2, n_slots))
-    counts, on_path, widest = np.zeros((1, n_slots)), np.zeros(capacity, np.bool_), most_children(tree)
+    counts, on_path, nodes = np.zeros((1, n_slots)), np.zeros(capacity, np.bool_), np.empty(capacity, np.int64)
+    widest = most_children(tree)
     while done < order.size and has_room(tree, mixture, depth, n_components) and has_columns(penalty, widest):
         datum = order[done]
         former = tree.leaf[datum]
@@ -411,7 +414,7 @@ def penalised_metropolis_paths(
         slot = choose_component(rng, mixture, leaf, scores, densities, scratch[0])
         if slot == NULL:
             return -1 - datum
-        settle_component(rng, law, data, tree, mixture, values, datum, leaf, slot, on_path)
+        settle_component(rng, law, data, tree, mixture, values, datum, leaf, slot, on_path, nodes)
         put_in(tree, datum, leaf)
         tallies[CHANGED] += leaf != former
         tallies[VISITS] += 1

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesgrove.core.constants import NEEDS_CAPACITY, NOT_FINITE, NULL, OK
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.nested.concentrations import draw_concentrations
 from bayesgrove.models.nested.penalty import (
     Links,
@@ -17,7 +17,7 @@ from bayesgrove.models.nested.penalty import (
     path_energy,
     vector_score,
 )
-from bayesgrove.models.nested.penalty_slice import list_nodes
+from bayesgrove.models.nested.penalty_slice import linked_nodes
 from bayesgrove.models.nested.penalty_sums import count_children, log_chance_of_gain, sum_chances
 from bayesgrove.models.nested.regraft import KEPT, MOVED, TRIED, attach, detach, is_fixed, regraft_log_weights
 from bayesgrove.models.nested.state import ROOT
@@ -75,7 +75,7 @@ def make_members(leaf, capacity):
     return Members(first, items)
 
 
-@kernel
+@borrower
 def next_leaf(tree, leaf, top):
     """The next leaf below `top` in the order of a walk, which begins with `first_leaf`; NULL at its end.
 
@@ -92,7 +92,7 @@ def next_leaf(tree, leaf, top):
     return node
 
 
-@kernel
+@borrower
 def first_leaf(tree, top):
     """The first leaf below a node, or the node itself."""
     while tree.first_child[top] != NULL:
@@ -100,7 +100,7 @@ def first_leaf(tree, top):
     return top
 
 
-@kernel
+@borrower
 def fill_block(penalty, links, tree, eta, members, node, block):
     """Data below a node and what they pay below it; gives their number."""
     n_found, leaf = 0, first_leaf(tree, node)
@@ -116,7 +116,7 @@ def fill_block(penalty, links, tree, eta, members, node, block):
     return n_found
 
 
-@kernel
+@borrower
 def gain_beside(penalty, links, tree, eta, members, above, vector):
     """What all data below `above` pay more for a further child of it with discriminant `vector`."""
     gain, data, items, child = 0.0, penalty.data, members.items, tree.first_child[above]
@@ -131,7 +131,7 @@ def gain_beside(penalty, links, tree, eta, members, above, vector):
     return gain
 
 
-@kernel
+@borrower
 def place_energy(penalty, links, tree, eta, members, block, n_block, above, vector):
     """Energy of the block and of the data beside it when a node with discriminant `vector` hangs from `above`."""
     total = gain_beside(penalty, links, tree, eta, members, above, vector)
@@ -143,7 +143,7 @@ def place_energy(penalty, links, tree, eta, members, block, n_block, above, vect
     return total
 
 
-@kernel
+@borrower
 def log_chance_of_siblings(penalty, sums, node, n_siblings):
     """What the data of a block pay by chance at one level with so many siblings."""
     if penalty.kind == CHANCE:
@@ -153,7 +153,7 @@ def log_chance_of_siblings(penalty, sums, node, n_siblings):
     return 0.0
 
 
-@kernel
+@borrower
 def known_energy(penalty, tree, sums, node, place):
     """What a candidate costs by chance: the block on its way down to `place` and there, data beside it there."""
     n_children = count_children(tree, place)
@@ -166,7 +166,7 @@ def known_energy(penalty, tree, sums, node, place):
     return paid
 
 
-@kernel
+@borrower
 def move_sums(sums, tree, node, sign):
     """The sums of a node come to (1) or go from (-1) all nodes above it."""
     here = tree.parent[node]
@@ -176,7 +176,7 @@ def move_sums(sums, tree, node, sign):
         here = tree.parent[here]
 
 
-@kernel
+@borrower
 def set_new_parent(rng, tree, eta, places, candidate, emptied, scale):
     """Discriminant of a new parent: what the emptied one has, if it hung there, or from the prior."""
     own = emptied != NULL and tree.parent[emptied] == places.place[candidate]
@@ -184,7 +184,7 @@ def set_new_parent(rng, tree, eta, places, candidate, emptied, scale):
         places.vector[candidate, i] = eta[emptied, i] if own else scale * rng.standard_normal()
 
 
-@kernel
+@borrower
 def choose_place(rng, penalty, tree, eta, members, block, n_block, node, emptied, places, n_found, scale):
     """Candidate with the largest Gumbel value, and how many were evaluated; NULL if none is possible.
 
@@ -215,7 +215,7 @@ def choose_place(rng, penalty, tree, eta, members, block, n_block, node, emptied
             best, chosen = value, candidate
 
 
-@kernel
+@borrower
 def penalised_regraft_node(
     rng, penalty, tree, mixture, eta, values, tables, members, sums, node, log_gamma_n, log_gamma_alpha, block, places,
     tallies,
@@ -262,7 +262,7 @@ def has_columns_to_regraft(penalty, tree):
     """Whether the table of "chance-max" knows what a level costs that all nodes have come to."""
     return (
         penalty.kind != CHANCE_MAXIMUM
-        or 2 * list_nodes(Links(tree.parent, tree.first_child, tree.next_sibling)).size < penalty.log_chance.shape[1]
+        or 2 * linked_nodes(Links(tree.parent, tree.first_child, tree.next_sibling)).size < penalty.log_chance.shape[1]
     )
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from bayesgrove.core.constants import NULL
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.nested.penalty import score
 from bayesgrove.models.nested.target import CHANCE, MAXIMUM, SUM
 
@@ -14,7 +14,7 @@ MOST_SHRINKS = 200
 
 
 @kernel
-def list_nodes(links):
+def linked_nodes(links):
     """Nodes of the tree without the root, parents before their children."""
     nodes = np.empty(len(links.parent), np.int64)
     n_nodes, place, above = 0, -1, 0
@@ -30,7 +30,7 @@ def list_nodes(links):
         above = nodes[place]
 
 
-@kernel
+@borrower
 def draw_vector(rng, eta, node, scale):
     """Give a node a discriminant from the prior."""
     for i in range(eta.shape[1]):
@@ -40,7 +40,7 @@ def draw_vector(rng, eta, node, scale):
 @kernel
 def draw_discriminants(rng, links, eta, scale):
     """Give every node but the root a discriminant from the prior."""
-    for node in list_nodes(links):
+    for node in linked_nodes(links):
         draw_vector(rng, eta, node, scale)
 
 
@@ -72,7 +72,7 @@ def find_spans(links, leaf, n_siblings, depth):
     return spans
 
 
-@kernel
+@borrower
 def project_constraints(data, links, leaf, spans, depth, vectors, out):
     """(vector of sibling - vector of own node)'x_n of each constraint."""
     for n in range(len(leaf)):
@@ -90,7 +90,7 @@ def project_constraints(data, links, leaf, spans, depth, vectors, out):
             node = links.parent[node]
 
 
-@kernel
+@borrower
 def hinges_exceed(kind, margin, spans, depth, along, across, angle, limit):
     """Sum of hinges at an angle of the ellipse, or the first partial sum above `limit`: hinges only add.
 
@@ -122,7 +122,7 @@ def slice_discriminants(rng, penalty, links, eta, leaf, depth, scale):
     -----
     The state stays on the ellipse eta cos t + nu sin t, nu from the prior; the threshold is log R + log U.
     """
-    nodes = list_nodes(links)
+    nodes = linked_nodes(links)
     direction = np.zeros_like(eta)
     for node in nodes:
         draw_vector(rng, direction, node, scale)

@@ -3,13 +3,12 @@
 import numpy as np
 
 from bayesgrove.core.constants import NULL
-from bayesgrove.core.jit import kernel
-from bayesgrove.models.nested.nodes import next_node
-from bayesgrove.models.nested.state import ROOT
+from bayesgrove.core.jit import borrower, kernel
+from bayesgrove.models.nested.nodes import all_nodes
 from bayesgrove.models.nested.target import CHANCE, CHANCE_MAXIMUM
 
 
-@kernel
+@borrower
 def add_to_sums(penalty, sums, parent, n, leaf, sign):
     """A datum comes to (1) or goes from (-1) all nodes of the path to a leaf."""
     for j in range(penalty.log_chance.shape[1]):
@@ -28,7 +27,7 @@ def sum_chances(penalty, tree):
     return sums
 
 
-@kernel
+@borrower
 def clear_sums(sums, parent, node, above):
     """Nodes from `node` up to below `above` are new."""
     while node != above:
@@ -37,7 +36,7 @@ def clear_sums(sums, parent, node, above):
         node = parent[node]
 
 
-@kernel
+@borrower
 def count_children(tree, node):
     """Number of children of a node."""
     n_children, child = 0, tree.first_child[node]
@@ -50,14 +49,13 @@ def count_children(tree, node):
 @kernel
 def most_children(tree):
     """The largest number of children of a node."""
-    most, node = 0, ROOT
-    while node != NULL:
+    most = 0
+    for node in all_nodes(tree):
         most = max(most, count_children(tree, node))
-        node = next_node(tree.parent, tree.first_child, tree.next_sibling, node)
     return most
 
 
-@kernel
+@borrower
 def log_chance_of_gain(kind, sums, node, n_children):
     """What all data below a node pay by chance for one more child of it."""
     if n_children == 0:
@@ -69,7 +67,7 @@ def log_chance_of_gain(kind, sums, node, n_children):
     return 0.0
 
 
-@kernel
+@borrower
 def log_chance_of_branch(kind, log_chance, sums, n, node, n_children):
     """What a branch below a node costs by chance: datum n on it and all data beside it."""
     if n_children == 0:
