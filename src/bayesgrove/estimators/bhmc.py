@@ -116,7 +116,8 @@ class BHMC(NestedEstimator):
     (45, 2)
     >>> model.predict_proba([[4.0, 0.0]]).shape[1] == model.n_clusters_ + 1
     True
-    >>> bool(model.posterior_.of_level(1).similarity()[0, 1] > 0.5)
+    >>> overlap = model.posterior_.path_overlap()  # nodes below the root that two paths share, of 2
+    >>> bool(overlap[0, 1] > overlap[0, 40])
     True
     """
 

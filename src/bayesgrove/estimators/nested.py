@@ -17,10 +17,10 @@ from bayesgrove.estimators.nested_files import nested_file_parts, restore_nested
 from bayesgrove.estimators.nested_inputs import (
     Preparation,
     bind_law,
+    check_numbers,
     check_preparation,
     prepare,
     prepared_table,
-    refuse_categories,
 )
 from bayesgrove.estimators.nested_reports import report_result
 from bayesgrove.estimators.nested_settings import LEARN, Numbers, check_number, resolve_numbers
@@ -132,8 +132,8 @@ class NestedEstimator(ChainEstimator, Clusterer):
 
     def _prepare(self, table: Table) -> Preparation:
         is_changed = bool(self.center or self.scale or self.n_pca)
-        if table.categories and (is_changed or self.likelihood is None):
-            refuse_categories(table)
+        if is_changed or self.likelihood is None:
+            check_numbers(table)
         return prepare(table, center=self.center, scale=self.scale, n_pca=self.n_pca)
 
     def _given_numbers(self) -> dict[str, Any]:

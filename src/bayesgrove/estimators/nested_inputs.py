@@ -70,6 +70,19 @@ def check_preparation(center: Any, scale: Any, n_pca: Any) -> None:
         check_whole("n_pca", n_pca, 1)
 
 
+def check_numbers(table: Table) -> None:
+    """Refuse cells that are categories, infinite, or too large to be squared."""
+    if table.categories:
+        refuse_categories(table)
+    largest = float(np.nanmax(np.abs(table.values), initial=0.0))
+    if np.isinf(largest):
+        raise InvalidTableError("cells must be finite, got inf. Use NaN for a missing cell.")
+    if largest > FARTHEST:
+        raise InvalidTableError(
+            f"cells must lie within {FARTHEST:g}, or their squares overflow, got {largest:.3g}. Take another unit."
+        )
+
+
 def refuse_categories(table: Table) -> None:
     """Raise for a table with columns that hold no numbers."""
     names = [table.names[j] for j in table.categories]
@@ -127,10 +140,6 @@ def prepared_table(table: Table, preparation: Preparation) -> Table:
 
 def bind_spherical(table: Table, component_variance: float, base_variance: float) -> Bound:
     """Gaussian components around means that lie around 0, the same variances in all columns, nothing encoded."""
-    if not np.isfinite(table.values[~np.isnan(table.values)]).all():
-        raise InvalidTableError("cells must be finite, got inf. Use NaN for a missing cell.")
-    if np.nanmax(np.abs(table.values), initial=0.0) > FARTHEST:
-        raise InvalidTableError(f"cells must lie within {FARTHEST:g}, or their squares overflow. Take another unit.")
     ones, zeros = np.ones(table.n_columns), np.zeros(table.n_columns)
     return Bound(
         GaussianKnownVariance(variance=component_variance, prior_mean=0.0, prior_variance=base_variance),
