@@ -44,6 +44,7 @@ from bayesgrove.models.nested.predictive import (
 from bayesgrove.models.nested.sampler import NestedSampler
 from bayesgrove.models.nested.schedules import PATHS, default_schedule
 from bayesgrove.models.nested.target import VALUE_NAMES, Target, make_target, sampled_means
+from bayesgrove.models.nested.warm import compile_kernels
 from bayesgrove.report import write_report
 from bayesgrove.stats.paths import PathNodes, inner_distances, path_nodes, sibling_distances
 
@@ -105,6 +106,7 @@ class NestedEstimator(ChainEstimator, Clusterer):
         self._bound = bind_law(self.likelihood, rows, *numbers.values[3:5].tolist())
         self._template = typical_row(self._bound.values)
         self._target = self._make_target(self._bound, numbers)
+        compile_kernels(self._target)
         self._run(self._make_sampler(self._target), self._make_schedule(), self._describe())
         self._summarise()
         return self
@@ -170,9 +172,12 @@ class NestedEstimator(ChainEstimator, Clusterer):
         return {"model": type(self).__name__, "sampler": self.sampler}
 
     def _make_schedule(self) -> Any:
-        is_exact = self.sampler == "exact"
-        path, regraft = (self.path, self.regraft) if is_exact else ("mh", False)
-        return default_schedule(self.n_tune, thin=self.thin, path=path, regraft=regraft)
+        options = {} if self.sampler == "paper" else {"path": self.path, "regraft": self.regraft}
+        return default_schedule(self.n_tune, sampler=self.sampler, thin=self.thin, **options, **self._move_options())
+
+    def _move_options(self) -> dict[str, Any]:
+        """What the schedule is told of a penalty."""
+        return {}
 
     def _describe(self) -> dict[str, Any]:
         settings = {name: value for name, value in self.get_params(deep=False).items() if name != "run_dir"}

@@ -12,7 +12,6 @@ from bayesgrove.estimators.settings import check_choice, check_positive, check_w
 from bayesgrove.models.nested.penalty import PENALTIES, margin_rows
 from bayesgrove.models.nested.penalty_predictive import PenaltyLaw, energies_of
 from bayesgrove.models.nested.predictive import KeptDraw
-from bayesgrove.models.nested.schedules import default_schedule
 from bayesgrove.models.nested.target import DISCRIMINANT_VARIANCE, VALUE_NAMES
 
 PRECISIONS = ("1/nu0^2", "nu0^2")
@@ -229,18 +228,10 @@ class RBHMC(NestedEstimator):
         """Rows as discriminants see them; scaled as the rows of the fit were."""
         return margin_rows(values / self._margin_norm, intercept=self.intercept)
 
-    def _make_schedule(self) -> Any:
-        is_exact = self.sampler == "exact"
-        return default_schedule(
-            self.n_tune,
-            thin=self.thin,
-            path=self.path if is_exact else "mh",
-            regraft=self.regraft and is_exact,
-            penalty=True,
-            discriminants=self.discriminants if is_exact else "printed",
-            own_only=not is_exact,
-            paper_prior_precision=self.paper_prior_precision,
-        )
+    def _move_options(self) -> dict[str, Any]:
+        if self.sampler == "paper":
+            return {"penalty": True, "paper_prior_precision": self.paper_prior_precision}
+        return {"penalty": True, "discriminants": self.discriminants}
 
     def _set_numbers(self) -> None:
         super()._set_numbers()
