@@ -380,7 +380,7 @@ def test_slice_against_importance_sampling(golden, kind):
         8, links, leaf, penalty, 20_000, scale,
     )  # fmt: skip
     prior = run_moves(
-        lambda rng, eta: draw_discriminants(rng, links, eta, scale), 9, links, leaf, penalty, 100_000, scale
+        lambda rng, eta: draw_discriminants(rng, links, eta, scale), 9, links, leaf, penalty, 30_000, scale
     )
     weights = np.exp(-2 * penalty.strength * (prior[:, 0] - prior[:, 0].min()))
     weights /= weights.sum()

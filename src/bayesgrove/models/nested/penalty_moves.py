@@ -36,6 +36,13 @@ def start_margins(target: Target, state: State) -> None:
         state.margins = state.margins._replace(log_chance=chance_table(target, variance))
 
 
+def redraw_margins(target: Target, state: State) -> None:
+    """Discriminants that nothing holds, at C = 0, from their prior: nodes that are new have none yet."""
+    if target.penalty:
+        scale = math.sqrt(float(state.values[DISCRIMINANT_VARIANCE]))
+        draw_discriminants(state.stream, links_of(state.tree), state.margins.eta, scale)
+
+
 def widen_chances(target: Target, state: State, n_siblings: int) -> None:
     """A table of "chance-max" that knows twice as many siblings."""
     log_chance = chance_table(target, float(state.values[DISCRIMINANT_VARIANCE]), 2 * n_siblings)

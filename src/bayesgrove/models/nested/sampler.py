@@ -2,24 +2,36 @@
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from bayesgrove.core.constants import NEEDS_CAPACITY, OK
-from bayesgrove.core.errors import InvalidSettingError, NumericalError
+from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.inference.schedule import Step
 from bayesgrove.models.nested.log_joint import scores_of
 from bayesgrove.models.nested.packing import drawn, packed, unpacked
 from bayesgrove.models.nested.paths import N_TALLIES, gibbs_paths, metropolis_paths
+from bayesgrove.models.nested.penalty import log_penalty
+from bayesgrove.models.nested.penalty_moves import (
+    draw_discriminant_variance,
+    move_discriminants,
+    penalised_paths,
+    penalised_sweep,
+    penalised_weights,
+    redraw_margins,
+    refuse_regraft,
+)
 from bayesgrove.models.nested.schedules import PATHS
 from bayesgrove.models.nested.starts import first_state
-from bayesgrove.models.nested.state import State, grow_nodes, make_room
-from bayesgrove.models.nested.sweeps import DONE, STAGE, WEIGHTS, draw_means, sweep_all
-from bayesgrove.models.nested.target import VALUE_NAMES, Target
+from bayesgrove.models.nested.state import State, grow_nodes, make_room, nodes_in_use
+from bayesgrove.models.nested.sweeps import DONE, STAGE, WEIGHTS, draw_means, shuffle, sweep_all
+from bayesgrove.models.nested.target import DISCRIMINANT_VARIANCE, VALUE_NAMES, Target
 from bayesgrove.models.nested.visits import refuse_datum
 from bayesgrove.models.nested.weights_pass import pass_over_weights
+from bayesgrove.stats.special import LOG_2PI
 
 PATH_TALLIES = ("paths_changed", "visits")
 REGRAFT_TALLIES = ("regrafts", "regrafts_moved")
@@ -46,6 +58,11 @@ class NestedSampler:
     def n_items(self) -> int:
         """Number of data."""
         return int(self.target.data.shape[0])
+
+    @property
+    def is_penalised(self) -> bool:
+        """Whether moves of the tree must look at the penalty: at C = 0 it changes nothing."""
+        return bool(self.target.penalty) and self.target.strength > 0.0
 
     @property
     def parallel(self) -> str:
@@ -77,7 +94,7 @@ class NestedSampler:
     # ---- moves
 
     def move(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
-        """One of "sweep", "paths", "weights", "means"."""
+        """One of "sweep", "paths", "weights", "means", "discriminants"."""
         try:
             make = MOVES[step.move]
         except KeyError:
@@ -85,34 +102,48 @@ class NestedSampler:
         return make(self, rng, state, step)
 
     def _sweep(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
-        """Gibbs paths, weights with regraft and concentrations, means and variances, in one compiled call."""
+        """Gibbs paths, slices of discriminants, weights with regraft, means and variances, in one compiled call."""
         target, regrafts = self.target, bool(step.options.get("regraft", True))
-        order, tallies = np.arange(self.n_items), np.zeros(N_TALLIES + 2, np.int64)
-        for _ in range(step.times):
-            progress, status = np.zeros(2, np.int64), NEEDS_CAPACITY
-            while status != OK:
-                status = sweep_all(
-                    rng, target.law, target.data, state.tree, state.mixture, state.values, target.hyperpriors,
-                    target.depth, target.n_components, regrafts, order, progress, tallies,
-                )  # fmt: skip
-                if status == NEEDS_CAPACITY and progress[STAGE] == WEIGHTS:
-                    grow_nodes(state)
-                elif status == NEEDS_CAPACITY:
-                    make_room(state, target.depth)
-                elif status != OK:
-                    refuse_datum(int(progress[DONE]))
-                    refuse_regraft()
+        n_slices = int(step.options.get("n_slices", 1))
+        if not self.is_penalised:
+            counts = added(self._plain_sweep(rng, state, regrafts) for _ in range(step.times))
+            redraw_margins(target, state)
+            return counts
+        if not regrafts:
+            raise InvalidSettingError('the move "sweep" with a penalty regrafts. Take "paths", "weights" and "means".')
+        return added(penalised_sweep(rng, target, state, n_slices=n_slices) for _ in range(step.times))
+
+    def _plain_sweep(self, rng: np.random.Generator, state: State, regrafts: bool) -> Mapping[str, int]:
+        """One sweep without penalty; full arrays are replaced on the way."""
+        target, order, progress = self.target, np.arange(self.n_items), np.zeros(2, np.int64)
+        tallies, status = np.zeros(N_TALLIES + len(REGRAFT_TALLIES), np.int64), NEEDS_CAPACITY
+        while status != OK:
+            status = sweep_all(
+                rng, target.law, target.data, state.tree, state.mixture, state.values, target.hyperpriors,
+                target.depth, target.n_components, regrafts, order, progress, tallies,
+            )  # fmt: skip
+            if status == NEEDS_CAPACITY and progress[STAGE] == WEIGHTS:
+                grow_nodes(state)
+            elif status == NEEDS_CAPACITY:
+                make_room(state, target.depth)
+            elif status != OK:
+                refuse_datum(int(progress[DONE]))
+                refuse_regraft()
         return dict(zip(PATH_TALLIES + REGRAFT_TALLIES, tallies.tolist(), strict=True))
 
     def _paths(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
         """Scans over all data in random order."""
-        path = step.options.get("path", PATHS[0])
+        path, target = step.options.get("path", PATHS[0]), self.target
         if path not in PATHS:
             raise InvalidSettingError(f"path is one of {', '.join(PATHS)}, got {path!r}.")
-        visit, target = gibbs_paths if path == "gibbs" else metropolis_paths, self.target
+        if self.is_penalised:
+            options = {name: step.options[name] for name in ("lazy", "own_only") if name in step.options}
+            return added(penalised_paths(rng, target, state, path=path, **options) for _ in range(step.times))
+        visit = gibbs_paths if path == "gibbs" else metropolis_paths
         tallies = np.zeros(N_TALLIES, np.int64)
         for _ in range(step.times):
-            order, done = rng.permutation(self.n_items), 0
+            order, done = np.arange(self.n_items), 0
+            shuffle(rng, order)
             while done < self.n_items:
                 done = visit(
                     rng, target.law, target.data, state.tree, state.mixture, state.values, target.depth,
@@ -126,6 +157,8 @@ class NestedSampler:
     def _weights(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
         """Passes over all weights, with regraft unless told otherwise, and the concentrations that are learned."""
         target, regrafts = self.target, bool(step.options.get("regraft", True))
+        if regrafts and self.is_penalised:
+            return added(penalised_weights(rng, target, state) for _ in range(step.times))
         tallies = np.zeros(len(REGRAFT_TALLIES), np.int64)
         for _ in range(step.times):
             status = NEEDS_CAPACITY
@@ -147,11 +180,24 @@ class NestedSampler:
             draw_means(rng, target.law, target.data, state.mixture, state.values, target.hyperpriors)
         return {}
 
+    def _discriminants(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
+        """Discriminants, with numbers of their own stream, and their variance if it is learned."""
+        target = self.target
+        if not target.penalty:
+            raise InvalidSettingError('the move "discriminants" needs a model with a penalty, got one without.')
+        if not self.is_penalised:
+            redraw_margins(target, state)
+            return {}
+        options = dict(step.options)
+        counts = added(move_discriminants(target, state, **options) for _ in range(step.times))
+        draw_discriminant_variance(target, state)
+        return counts
+
     # ---- what is stored
 
     def refresh(self, state: State) -> None:
         """Number nodes and components by first appearance and compute everything else again."""
-        fresh = unpacked(self.target, packed(self.target, state))
+        fresh = unpacked(self.target, packed(self.target, state), state.margins.log_chance)
         state.tree, state.mixture, state.margins = fresh.tree, fresh.mixture, fresh.margins
 
     def pack(self, state: State) -> dict[str, np.ndarray]:
@@ -167,7 +213,7 @@ class NestedSampler:
         return drawn(self.target, state)
 
     def scalars(self, state: State) -> dict[str, float]:
-        """Log joint, log CDL, numbers of leaves, level-1 nodes and components, and all numbers that are learned."""
+        """Log joint, log CDL, numbers of leaves, level-1 nodes and components, energy, and all that is learned."""
         log_joint, log_cdl, n_leaves, n_first, n_components = scores_of(self.target, state)
         found = {
             "log_joint": log_joint + self.log_measure,
@@ -176,6 +222,10 @@ class NestedSampler:
             "n_components": float(n_components),
             "cdl": log_cdl + self.log_measure,
         }
+        if self.target.penalty:
+            log_penalties, log_prior = penalty_scores(self.target, state)
+            found |= {"energy": -log_penalties, "rcdl": found["cdl"] + log_penalties}
+            found["log_joint"] += log_penalties + log_prior
         for place in np.flatnonzero(~np.isnan(self.target.hyperpriors[:, 0])).tolist():
             found[VALUE_NAMES[place]] = float(state.values[place])
         return found
@@ -186,12 +236,25 @@ MOVES: dict[str, Callable[[NestedSampler, np.random.Generator, State, Step], Map
     "paths": NestedSampler._paths,
     "weights": NestedSampler._weights,
     "means": NestedSampler._means,
+    "discriminants": NestedSampler._discriminants,
 }
 
 
-def refuse_regraft() -> None:
-    """Raise where no parent is possible for a node."""
-    raise NumericalError(
-        "no parent, old or new, is possible for a node: its weights are not finite. "
-        "Choose concentrations nearer to 1, or scale the data."
-    )
+def added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Counts of several moves together."""
+    total: dict[str, int] = {}
+    for each in counts:
+        for name, number in each.items():
+            total[name] = total.get(name, 0) + number
+    return total
+
+
+def penalty_scores(target: Target, state: State) -> tuple[float, float]:
+    """log R, and the log prior density of the discriminants with that of their variance if it is learned."""
+    eta, variance = state.margins.eta[nodes_in_use(state.tree)[1:]], float(state.values[DISCRIMINANT_VARIANCE])
+    log_prior = -0.5 * (float((eta**2).sum()) / variance + eta.size * (LOG_2PI + math.log(variance)))
+    shape, scale = target.hyperpriors[DISCRIMINANT_VARIANCE].tolist()
+    if not math.isnan(shape):
+        log_prior += shape * math.log(scale) - math.lgamma(shape) - (shape + 1.0) * math.log(variance)
+        log_prior -= scale / variance
+    return log_penalty(target, state), log_prior

@@ -1,0 +1,68 @@
+"""Compiling the kernels of a nested hierarchy side by side, as `models.nrm.warm` does for mixtures.
+
+A chain asks for the sweep, which has most of them, in this process, and for starts, scores and packing in another.
+Later runs find them on the disk and skip this.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from bayesgrove.core.elsewhere import working_elsewhere
+from bayesgrove.core.jit import compile_for, is_compiled
+from bayesgrove.core.rng import generator
+from bayesgrove.models.nested.laws import row_width
+from bayesgrove.models.nested.log_joint import score_state
+from bayesgrove.models.nested.packing import build_rows, build_tree, normal_form
+from bayesgrove.models.nested.paths import N_TALLIES
+from bayesgrove.models.nested.starts import seat_paths
+from bayesgrove.models.nested.state import empty_mixture, empty_tree
+from bayesgrove.models.nested.sweeps import sweep_all
+from bayesgrove.models.nested.target import Target
+
+Call = tuple[Any, tuple[Any, ...]]
+"""A kernel, and arguments of the types it is called with; their content means nothing."""
+
+
+def compile_kernels(target: Target) -> None:
+    """Have the kernels of the default schedule without penalty compiled, unless they are."""
+    few = small(target)
+    calls = calls_here(few)
+    if all(is_compiled(dispatcher, *arguments) for dispatcher, arguments in (*calls, *calls_elsewhere(few))):
+        return
+    with working_elsewhere(compile_elsewhere, few):
+        for dispatcher, arguments in calls:
+            compile_for(dispatcher, *arguments)
+
+
+def compile_elsewhere(target: Target) -> None:
+    """The share of the other process."""
+    for dispatcher, arguments in calls_elsewhere(target):
+        compile_for(dispatcher, *arguments)
+
+
+def small(target: Target) -> Target:
+    """The same types with one row."""
+    return target._replace(data=target.data[:1].copy(), margin_data=target.margin_data[:1].copy())
+
+
+def calls_here(target: Target) -> list[Call]:
+    """The sweep."""
+    tree, mixture = empty_tree(1, 4), empty_mixture(1, 4, 4, int(row_width(target.law, target.data)))
+    whole = np.zeros(N_TALLIES + 2, np.int64)
+    settings = (target.hyperpriors, target.depth, target.n_components, True)
+    given = (generator(0), target.law, target.data, tree, mixture, target.values)
+    return [(sweep_all, (*given, *settings, whole, whole, whole))]
+
+
+def calls_elsewhere(target: Target) -> list[Call]:
+    """Starts, scores, packing."""
+    tree, mixture = empty_tree(1, 4), empty_mixture(1, 4, 4, int(row_width(target.law, target.data)))
+    law, data, values = target.law, target.data, target.values
+    return [
+        (seat_paths, (generator(0), law, data, tree, mixture, values, target.depth, target.n_components, 0)),
+        (score_state, (law, data, tree, mixture, values, target.hyperpriors, target.depth, target.n_components)),
+        (normal_form, (tree, mixture, target.depth)),
+        (build_tree, (tree, np.zeros((1, 1), np.int32), 1)),
+        (build_rows, (law, data, mixture)),
+    ]
