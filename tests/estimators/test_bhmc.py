@@ -144,6 +144,7 @@ def test_variants_of_the_model(rows, settings):
         {"discriminant_scale": "auto"},
         {"sampler": "paper"},
         {"path": "mh"},
+        {"C": 0.3, "n_temperatures": 3},
     ],
     ids=str,
 )
@@ -236,6 +237,7 @@ def test_one_row_equal_rows_and_frames(rows):
         (RBHMC, {"discriminant_scale": 0.0}, "discriminant_scale must be a positive number"),
         (RBHMC, {"paper_prior_precision": "nu0"}, "paper_prior_precision must be one of"),
         (RBHMC, {"n_temperatures": 0}, "n_temperatures must be a whole number"),
+        (RBHMC, {"sampler": "paper", "n_temperatures": 2}, "printed sampler has one temperature"),
     ],
     ids=str,
 )

@@ -17,8 +17,8 @@ pytestmark = pytest.mark.unit
 
 SHORT = {"depth": 2, "n_chains": 2, "n_tune": 7, "n_draws": 30, "random_state": 3, "n_jobs": 1}
 PENALISED = {**SHORT, "penalty": "chance", "margin_scale": "rms", "C": 0.1, "margin": 0.2}
-KINDS = [(BHMC, SHORT), (RBHMC, PENALISED)]
-IDS = ["BHMC", "RBHMC"]
+KINDS = [(BHMC, SHORT), (RBHMC, PENALISED), (RBHMC, {**PENALISED, "n_temperatures": 2})]
+IDS = ["BHMC", "RBHMC", "coupled"]
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,11 @@ from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
 from bayesgrove.estimators.nested import NestedEstimator
 from bayesgrove.estimators.nested_settings import check_number
 from bayesgrove.estimators.settings import check_choice, check_positive, check_whole
+from bayesgrove.models.nested.coupled import coupled_sampler, with_swaps
 from bayesgrove.models.nested.penalty import PENALTIES, margin_rows
 from bayesgrove.models.nested.penalty_predictive import PenaltyLaw, energies_of
 from bayesgrove.models.nested.predictive import KeptDraw
-from bayesgrove.models.nested.target import DISCRIMINANT_VARIANCE, VALUE_NAMES
+from bayesgrove.models.nested.target import DISCRIMINANT_VARIANCE, VALUE_NAMES, Target
 
 PRECISIONS = ("1/nu0^2", "nu0^2")
 MARGIN_SCALES = (None, "rms")
@@ -57,7 +58,7 @@ class RBHMC(NestedEstimator):
     paper_prior_precision : {"1/nu0^2", "nu0^2"}, default="1/nu0^2"
         Of `sampler="paper"`: the prior precision of discriminants as it should be, or as printed.
     n_temperatures : int, default=1
-        Metropolis-coupled chains in C: the first at C, the others at less.
+        Metropolis-coupled chains in C: so many, the first at C, the last at 0.
     n_chains, n_tune, n_draws, thin, run_dir, resume, time_limit, random_state, n_jobs, verbose
         As for `BHMC`.
 
@@ -201,6 +202,8 @@ class RBHMC(NestedEstimator):
         """Refuse moves that do not know the penalty."""
         if self.sampler == "paper" and self.penalty != "max":
             raise InvalidSettingError(f"the printed sampler knows penalty='max' only, got {self.penalty!r}.")
+        if self.sampler == "paper" and self.n_temperatures > 1:
+            raise InvalidSettingError(f"the printed sampler has one temperature, got {self.n_temperatures}.")
         if self.discriminants == "augmented" and self.penalty != "max":
             raise InvalidSettingError(
                 f"discriminants='augmented' knows penalty='max' only, got {self.penalty!r}. Take 'slice'."
@@ -232,6 +235,14 @@ class RBHMC(NestedEstimator):
         if self.sampler == "paper":
             return {"penalty": True, "paper_prior_precision": self.paper_prior_precision}
         return {"penalty": True, "discriminants": self.discriminants}
+
+    def _make_sampler(self, target: Target) -> Any:
+        sampler = super()._make_sampler(target)
+        return sampler if self.n_temperatures == 1 else coupled_sampler(sampler, self.n_temperatures)
+
+    def _make_schedule(self) -> Any:
+        schedule = super()._make_schedule()
+        return schedule if self.n_temperatures == 1 else with_swaps(schedule)
 
     def _set_numbers(self) -> None:
         super()._set_numbers()
