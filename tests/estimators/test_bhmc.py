@@ -155,16 +155,28 @@ def test_variants_of_the_penalty(rows, settings):
     assert model.discriminant_scale_ > 0.0
 
 
-def test_yes_no_tables_and_word_counts_need_no_projection():
-    rng = generator(2)
-    flags = rng.random((20, 12)) < np.repeat([[0.9] * 6 + [0.1] * 6, [0.1] * 6 + [0.9] * 6], 10, axis=0)
-    model = BHMC(likelihood="bernoulli", **SHORT).fit(flags)
+def two_kinds_of_answers(rng):
+    """Yes/no answers of twenty rows, the first ten of one kind."""
+    return rng.random((20, 12)) < np.repeat([[0.9] * 6 + [0.1] * 6, [0.1] * 6 + [0.9] * 6], 10, axis=0)
+
+
+def test_yes_no_tables_need_no_projection():
+    model = BHMC(likelihood="bernoulli", **SHORT).fit(two_kinds_of_answers(generator(2)))
     shared = model.posterior_.path_overlap()
     assert shared[:10, :10].mean() > shared[:10, 10:].mean() + 0.2
+
+
+@pytest.mark.slow
+def test_word_counts_and_mixed_tables_go_in_as_they_are():
+    """Slow: their kernels take long to compile."""
+    rng = generator(2)
+    flags = two_kinds_of_answers(rng)
     counts = csr_array(rng.poisson(np.where(flags, 6.0, 0.3)).astype(float))
     words = BHMC(likelihood="multinomial", **SHORT).fit(counts)
     assert words.n_features_in_ == 12
     assert words.predict(counts).shape == (20,)
+    frame = pd.DataFrame({"size": rng.normal(size=20), "colour": ["red", "blue"] * 10})
+    assert BHMC(likelihood="auto", **SHORT).fit(frame).labels_.size == 20
 
 
 def test_missing_cells_are_left_out_where_means_are_integrated_out(rows):
@@ -252,7 +264,6 @@ def test_columns_of_categories_are_refused_where_numbers_are_due():
         BHMC(**SHORT).fit(frame)
     with pytest.raises(InvalidInputError, match="column 'colour' holds categories"):
         BHMC(likelihood="auto", center=True, **SHORT).fit(frame)
-    assert BHMC(likelihood="auto", **SHORT).fit(frame).labels_.size == 3
 
 
 @pytest.mark.parametrize(("cell", "message"), [(np.inf, "finite"), (1e200, "squares overflow")])
