@@ -9,7 +9,7 @@ from bayesgrove.core.errors import InvalidSettingError, NumericalError
 from bayesgrove.core.jit import types_of
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.chain import Draw, begin, from_checkpoint, to_checkpoint, walk
-from bayesgrove.inference.schedule import Step
+from bayesgrove.inference.schedule import Schedule, Step
 from bayesgrove.models.nested import target as targets
 from bayesgrove.models.nested.laws import collapsed, log_density_rows
 from bayesgrove.models.nested.log_joint import log_joint
@@ -19,6 +19,7 @@ from bayesgrove.models.nested.sampler import NestedSampler
 from bayesgrove.models.nested.schedules import default_schedule
 from bayesgrove.models.nested.state import check, grow_nodes, grow_slots, nodes_in_use
 from bayesgrove.models.nested.target import make_target, sampled_means
+from bayesgrove.models.nested.tempered_sampler import tempered_sampler
 from bayesgrove.models.nested.visits import refuse_datum
 from bayesgrove.models.nested.warm import calls_elsewhere, calls_here, compile_kernels, small
 from conftest import BY_NAME
@@ -330,3 +331,16 @@ def test_kernels_are_compiled_for_the_arguments_they_get():
     for dispatcher, arguments in (*calls_here(few), *calls_elsewhere(few)):
         assert types_of(arguments) in dispatcher.overloads, dispatcher.py_func.__name__
     compile_kernels(sampler.target)
+
+
+def test_coupled_chains_swap_and_go_on_with_the_same_bits():
+    sampler = tempered_sampler(penalised_sampler(0.1).target, 3)
+    steps = (*default_schedule(0, penalty=True).draw, Step("swap"))
+    schedule = Schedule(steps, steps, 0, refresh=5)
+    position = begin(sampler, generator(33))
+    trace(sampler, schedule, position, 20)
+    assert position.counts["swap"]["swaps_0"] == 20
+    assert position.counts["swap"]["swaps_1_accepted"] > 0
+    resumed = from_checkpoint(sampler, to_checkpoint(sampler, position))
+    assert trace(sampler, schedule, position, 40) == trace(sampler, schedule, resumed, 40)
+    assert sampler.fingerprint()["strengths"] == [0.1, 0.025, 0.0]

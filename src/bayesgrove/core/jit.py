@@ -59,7 +59,7 @@ def borrower(function: Function) -> Function:
     Other kernels count each array among their arguments, members of NamedTuples too, up and down at each call, and
     atomically: a third of the time where helpers are small.
     """
-    return kernel(function, _nrt=False)
+    return kernel(_nrt=False)(function)
 
 
 def blind_to_constants(dispatcher: Any) -> Any:

@@ -27,7 +27,7 @@ class Tree(NamedTuple):
     """(capacity,) int64, NULL for the root."""
     level: np.ndarray
     """(capacity,) int64, 0 for the root and L for leaves."""
-    count: np.ndarray
+    count: np.ndarray  # type: ignore[assignment]  # hides the tuple's method, which nobody needs
     """(capacity,) int64: data through the node."""
     first_child: np.ndarray
     """(capacity,) int64, NULL for leaves."""
