@@ -1,6 +1,7 @@
 """`RBHMC`: Bayesian hierarchical mixture clustering, regularised by margins between siblings."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,12 @@ from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
 from bayesgrove.estimators.nested import NestedEstimator
 from bayesgrove.estimators.nested_settings import check_number
 from bayesgrove.estimators.settings import check_choice, check_positive, check_whole
-from bayesgrove.models.nested.coupled import coupled_sampler, with_swaps
+from bayesgrove.inference.schedule import Step
 from bayesgrove.models.nested.penalty import PENALTIES, margin_rows
 from bayesgrove.models.nested.penalty_predictive import PenaltyLaw, energies_of
 from bayesgrove.models.nested.predictive import KeptDraw
 from bayesgrove.models.nested.target import DISCRIMINANT_VARIANCE, VALUE_NAMES, Target
+from bayesgrove.models.nested.tempered_sampler import SWAP, tempered_sampler
 
 PRECISIONS = ("1/nu0^2", "nu0^2")
 MARGIN_SCALES = (None, "rms")
@@ -237,12 +239,15 @@ class RBHMC(NestedEstimator):
         return {"penalty": True, "discriminants": self.discriminants}
 
     def _make_sampler(self, target: Target) -> Any:
-        sampler = super()._make_sampler(target)
-        return sampler if self.n_temperatures == 1 else coupled_sampler(sampler, self.n_temperatures)
+        if self.n_temperatures == 1:
+            return super()._make_sampler(target)
+        return tempered_sampler(target, self.n_temperatures, self._bound.log_measure, self._fingerprint())
 
     def _make_schedule(self) -> Any:
         schedule = super()._make_schedule()
-        return schedule if self.n_temperatures == 1 else with_swaps(schedule)
+        if self.n_temperatures == 1:
+            return schedule
+        return replace(schedule, tune=(*schedule.tune, Step(SWAP)), draw=(*schedule.draw, Step(SWAP)))
 
     def _set_numbers(self) -> None:
         super()._set_numbers()
