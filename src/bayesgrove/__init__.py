@@ -25,15 +25,15 @@ _HOMES = {
 }
 _MODULES = ("datasets", "likelihoods", "metrics", "plot")
 
-__all__ = [
+__all__ = [  # noqa: RUF022  (plainly sorted: RBHMC is a class, not a constant)
     "BHC",
     "BHCC",
     "BHMC",
-    "RBHMC",
     "CrossCat",
     "IncrementalBHC",
     "NRMMixture",
     "Posterior",
+    "RBHMC",
     "RandomizedBHC",
     "RandomizedBHCC",
     "Tree",
