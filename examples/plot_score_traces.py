@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import bayesgrove as bg
 
 made = bg.datasets.sample_bhmc(40, 3, depth=2, base_variance=9.0, random_state=1)
-model = bg.RBHMC(depth=2, base_variance=9.0, C=0.05, center=True, n_chains=2, n_tune=0, n_draws=200, random_state=0)
+model = bg.RBHMC(depth=2, base_variance=9.0, C=0.02, center=True, n_chains=2, n_tune=0, n_draws=200, random_state=0)
 model.fit(made.X)
 
 # %%
