@@ -186,6 +186,8 @@ def test_missing_cells_are_left_out_where_means_are_integrated_out(rows):
     assert np.isfinite(model.score_samples(holes)).all()
     with pytest.raises(InvalidInputError, match='means="collapsed"'):
         BHMC(**SHORT).fit(holes)
+    with pytest.raises(InvalidInputError, match="or take BHMC with"):
+        RBHMC(means="collapsed", **SHORT).fit(holes)
 
 
 def test_preparation_is_recorded_and_undone(rows):

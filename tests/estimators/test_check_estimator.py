@@ -9,6 +9,9 @@ pytestmark = pytest.mark.unit
 
 
 SHORT = {"n_chains": 2, "n_tune": 5, "n_draws": 10}
+ONE_LEVEL = {"depth": 1, "alpha": 1.0, "gamma": 0.02, "component_variance": 0.05, "base_variance": 1.5}
+ONE_LEVEL |= {"n_chains": 2, "n_tune": 40, "n_draws": 40, "n_jobs": 1}
+"""A flat mixture whose leaves have a component each, at the scale of standardised blobs."""
 
 
 @parametrize_with_checks(
@@ -21,8 +24,8 @@ SHORT = {"n_chains": 2, "n_tune": 5, "n_draws": 10}
         NRMMixture(**SHORT),
         NRMMixture("nggp", sampler="gibbs", **SHORT),
         CrossCat(**SHORT),
-        BHMC(**SHORT, n_jobs=1),
-        RBHMC(**SHORT, n_jobs=1),
+        BHMC(**ONE_LEVEL),
+        RBHMC(**ONE_LEVEL),
     ]
 )
 def test_scikit_learn_convention(estimator, check):

@@ -17,6 +17,7 @@ from bayesgrove.estimators.nested_files import nested_file_parts, restore_nested
 from bayesgrove.estimators.nested_inputs import (
     Preparation,
     bind_law,
+    check_complete,
     check_numbers,
     check_preparation,
     prepare,
@@ -136,7 +137,12 @@ class NestedEstimator(ChainEstimator, Clusterer):
         is_changed = bool(self.center or self.scale or self.n_pca)
         if is_changed or self.likelihood is None:
             check_numbers(table)
+        self._check_complete(table)
         return prepare(table, center=self.center, scale=self.scale, n_pca=self.n_pca)
+
+    def _check_complete(self, table: Table) -> None:
+        if self._needs_complete_rows():
+            check_complete(table, 'Fill them in, or take means="collapsed" and no n_pca, which leave them out.')
 
     def _given_numbers(self) -> dict[str, Any]:
         """Numbers as users give them, by the names of the target."""
@@ -288,6 +294,7 @@ class NestedEstimator(ChainEstimator, Clusterer):
     def _encoded(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self, "tree_")
         table = read_input(self, X, reset=False)
+        self._check_complete(table)
         values, log_measure = encode(self._bound, prepared_table(table, self._preparation))
         return values, log_measure + self._preparation.log_measure()
 

@@ -70,6 +70,13 @@ def check_preparation(center: Any, scale: Any, n_pca: Any) -> None:
         check_whole("n_pca", n_pca, 1)
 
 
+def check_complete(table: Table, remedy: str) -> None:
+    """Refuse missing cells."""
+    n_missing = int(np.isnan(table.values).sum())
+    if n_missing:
+        raise InvalidTableError(f"this model needs complete rows, got {n_missing} missing cells (NaN). {remedy}")
+
+
 def check_numbers(table: Table) -> None:
     """Refuse cells that are categories, infinite, or too large to be squared."""
     if table.categories:
@@ -96,11 +103,6 @@ def refuse_categories(table: Table) -> None:
 def prepare(table: Table, *, center: bool, scale: Any, n_pca: int | None) -> Preparation:
     """The preparation that settings ask for, with the numbers of a table."""
     values = table.values
-    if n_pca is not None and np.isnan(values).any():
-        raise InvalidTableError(
-            f"principal components need complete rows, got {int(np.isnan(values).sum())} missing cells. "
-            "Fill them in, or take n_pca=None."
-        )
     if n_pca is not None and n_pca > min(values.shape):
         raise InvalidSettingError(
             f"n_pca is at most the number of rows and of columns, {min(values.shape)}, got {n_pca}.", setting="n_pca"

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
+from bayesgrove.core.table import Table
 from bayesgrove.estimators.nested import NestedEstimator
+from bayesgrove.estimators.nested_inputs import check_complete
 from bayesgrove.estimators.nested_settings import check_number
 from bayesgrove.estimators.settings import check_choice, check_positive, check_whole
 from bayesgrove.inference.schedule import Step
@@ -186,6 +188,9 @@ class RBHMC(NestedEstimator):
 
     def _needs_complete_rows(self) -> bool:
         return True
+
+    def _check_complete(self, table: Table) -> None:
+        check_complete(table, 'Fill them in, or take BHMC with means="collapsed", which leaves them out.')
 
     def _check_settings(self) -> None:
         super()._check_settings()
