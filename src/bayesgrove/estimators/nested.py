@@ -59,14 +59,9 @@ class NestedEstimator(ChainEstimator, Clusterer):
     """Base of estimators of hierarchies of fixed depth whose nodes are mixtures."""
 
     depth: int
-    alpha: Any
-    gamma: Any
-    gamma0: Any
     component_variance: Any
     base_variance: Any
     n_components: int | None
-    path: str
-    regraft: bool
     sampler: str
     means: str
     center: bool
