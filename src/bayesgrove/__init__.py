@@ -12,10 +12,12 @@ __version__ = metadata.version("bayesgrove")
 _HOMES = {
     "BHC": "bayesgrove.estimators.bhc",
     "BHCC": "bayesgrove.estimators.bhcc",
+    "BHMC": "bayesgrove.estimators.bhmc",
     "CrossCat": "bayesgrove.estimators.crosscat",
     "IncrementalBHC": "bayesgrove.estimators.incremental_bhc",
     "NRMMixture": "bayesgrove.estimators.nrm_mixture",
     "Posterior": "bayesgrove.inference.posterior",
+    "RBHMC": "bayesgrove.estimators.rbhmc",
     "RandomizedBHC": "bayesgrove.estimators.randomized_bhc",
     "RandomizedBHCC": "bayesgrove.estimators.randomized_bhcc",
     "Tree": "bayesgrove.trees.table",
@@ -23,15 +25,17 @@ _HOMES = {
     "load": "bayesgrove.estimators.saving",
     "read_trees": "bayesgrove.io.tree_data",
 }
-_MODULES = ("datasets", "likelihoods", "plot")
+_MODULES = ("datasets", "likelihoods", "metrics", "plot")
 
-__all__ = [
+__all__ = [  # noqa: RUF022  (plainly sorted: RBHMC is a class, not a constant)
     "BHC",
     "BHCC",
+    "BHMC",
     "CrossCat",
     "IncrementalBHC",
     "NRMMixture",
     "Posterior",
+    "RBHMC",
     "RandomizedBHC",
     "RandomizedBHCC",
     "Tree",
@@ -39,6 +43,7 @@ __all__ = [
     "datasets",
     "likelihoods",
     "load",
+    "metrics",
     "plot",
     "read_trees",
 ]

@@ -31,7 +31,12 @@ def counts(folder: Path, n_chains: int) -> list[int]:
 
 
 def kill_often(
-    begin: Callable[[], Callable[[], None]], folder: Path, whole: Sequence[np.ndarray], n_kills: int, longest: float
+    begin: Callable[[], Callable[[], None]],
+    folder: Path,
+    whole: Sequence[np.ndarray],
+    n_kills: int,
+    longest: float,
+    name: str = "labels",
 ) -> list[list[int]]:
     """Kill a run again and again; gives the draws in its logs after each kill, and checks all of them.
 
@@ -41,10 +46,12 @@ def kill_often(
         Starts or resumes the run in a process of its own and gives a function that kills it.
     folder : path
         Of the run.
-    whole : sequence of arrays of shape (n_draws, n_items)
-        Labels of each chain when nobody kills it.
+    whole : sequence of arrays of shape (n_draws, ...)
+        Labels, or what `name` says, of each chain when nobody kills it.
     n_kills, longest : int and float
         How often, and after how many seconds at most.
+    name : str
+        Of the array of draws.
     """
     n_chains = len(whole)
     moments = random.Random(n_chains)
@@ -60,7 +67,7 @@ def kill_often(
         if (folder / "run.json").exists():
             for trace, labels in zip(read_chains(folder), whole, strict=True):
                 expected = labels[: trace.n_draws]
-                assert trace.arrays().get("labels", expected).tobytes() == expected.tobytes(), "a phantom draw"
+                assert np.array_equal(trace.arrays().get(name, expected), expected), "a phantom draw"
         history.append(after)
     return history
 

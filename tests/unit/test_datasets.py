@@ -8,6 +8,8 @@ import pytest
 from bayesgrove import datasets
 from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
 from bayesgrove.datasets.home import FILES, is_present
+from bayesgrove.datasets.nested import draw_components, draw_paths
+from bayesgrove.stats.paths import number_paths
 
 pytestmark = pytest.mark.unit
 
@@ -74,7 +76,49 @@ def test_cross_table_is_the_specified_generator():
     assert table.row_labels.shape == (2, n_rows)
 
 
+def test_nested_tables_follow_the_law_of_the_model():
+    """Two rows: chance of one path, of one component given the levels shared. False alarm below 1e-5 (|z| <= 5)."""
+    alpha, gamma, gamma0, n = 0.7, 1.3, 0.9, 6_000
+    rng = np.random.default_rng(0)
+    shared, same = np.zeros(n, int), np.zeros(n, bool)
+    for draw in range(n):
+        levels = draw_paths(rng, 2, 2, alpha)
+        components = draw_components(rng, levels, gamma, gamma0)
+        shared[draw], same[draw] = np.sum(levels[0] == levels[1]), components[0] == components[1]
+    one = 1.0 / (1.0 + alpha)
+    root = 1.0 / (1.0 + gamma0)
+    first = (1.0 + gamma * root) / (1.0 + gamma)
+    together = [root, first, (1.0 + gamma * first) / (1.0 + gamma)]
+    for n_shared, law in enumerate([1.0 - one, one * (1.0 - one), one**2]):
+        own = shared == n_shared
+        assert abs(own.mean() - law) < 5.0 * np.sqrt(law * (1.0 - law) / n)
+        expected = together[n_shared]
+        assert abs(same[own].mean() - expected) < 5.0 * np.sqrt(expected * (1.0 - expected) / own.sum())
+
+
+def test_nested_tables_have_the_stated_variances_and_repeat():
+    made = datasets.sample_bhmc(3_000, 2, component_variance=0.25, base_variance=9.0, random_state=2)
+    rest = made.X - made.means[made.components]
+    assert rest.std() == pytest.approx(0.5, abs=0.03)  # standard error .0046
+    np.testing.assert_array_equal(made.levels, number_paths(made.levels))
+    np.testing.assert_array_equal(
+        made.X, datasets.sample_bhmc(3_000, 2, component_variance=0.25, base_variance=9.0, random_state=2).X
+    )
+
+
+def test_the_balanced_part_of_the_fashion_sample():
+    if not is_present("fashion_sample", SHARED_DATA):
+        pytest.skip("research data fashion_sample are not in the folder shared beside the project")
+    found = datasets.load_fashion_sample(SHARED_DATA, n_rows=100)
+    assert found.data.shape == (100, 784)
+    assert np.unique(found.target, return_counts=True)[1].tolist() == [10] * 10
+
+
 def test_bad_settings_are_refused():
+    with pytest.raises(InvalidSettingError, match="all other numbers positive"):
+        datasets.sample_bhmc(10, gamma=0.0)
+    with pytest.raises(InvalidSettingError, match="n_rows is 100 or 1000, got 7"):
+        datasets.load_fashion_sample(SHARED_DATA, n_rows=7)
     with pytest.raises(InvalidSettingError, match="must be at least 1, got 10, 0, 3, 2"):
         datasets.make_blobs_tree(10, depth=0)
     with pytest.raises(InvalidSettingError, match=r"kind is one of separated, outliers.*got 'round'"):

@@ -71,6 +71,7 @@ def test_the_pages_with_examples_are_known():
         "adding-a-model",
         "bhc",
         "bhcc",
+        "bhmc",
         "crosscat",
         "incremental-bhc",
         "likelihoods",
@@ -78,6 +79,7 @@ def test_the_pages_with_examples_are_known():
         "quickstart",
         "randomized-bhc",
         "randomized-bhcc",
+        "rbhmc",
         "trees",
         "trees-data",
     }

@@ -16,7 +16,14 @@ from bayesgrove.likelihoods.defaults import NAMED
 
 pytestmark = pytest.mark.unit
 
-PACKAGES = ("bayesgrove", "bayesgrove.datasets", "bayesgrove.likelihoods", "bayesgrove.plot", "bayesgrove.trees")
+PACKAGES = (
+    "bayesgrove",
+    "bayesgrove.datasets",
+    "bayesgrove.likelihoods",
+    "bayesgrove.metrics",
+    "bayesgrove.plot",
+    "bayesgrove.trees",
+)
 CLASSES = [name for name in bg.__all__ if name[0].isupper()]
 LIKELIHOODS = sorted({kind.__name__ for kind in NAMED.values()} | {"Columns"})
 HEAVY = ("numba", "sklearn", "pandas", "polars", "pyarrow", "scipy", "matplotlib", "dask")

@@ -8,11 +8,13 @@ from bayesgrove.core.errors import InvalidSettingError
 MODELS = {
     "bhc": "bayesgrove.estimators.bhc:BHC",
     "bhcc": "bayesgrove.estimators.bhcc:BHCC",
+    "bhmc": "bayesgrove.estimators.bhmc:BHMC",
     "crosscat": "bayesgrove.estimators.crosscat:CrossCat",
     "incremental-bhc": "bayesgrove.estimators.incremental_bhc:IncrementalBHC",
     "nrm-mixture": "bayesgrove.estimators.nrm_mixture:NRMMixture",
     "randomized-bhc": "bayesgrove.estimators.randomized_bhc:RandomizedBHC",
     "randomized-bhcc": "bayesgrove.estimators.randomized_bhcc:RandomizedBHCC",
+    "rbhmc": "bayesgrove.estimators.rbhmc:RBHMC",
 }
 """Kebab-case name -> "module:Class"."""
 

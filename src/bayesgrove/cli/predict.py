@@ -17,7 +17,10 @@ FORMATS = ("labels", "views", "newick", "linkage", "json", "netcdf")
 
 
 def predict(run: Path, data: Path, output: Path | None, *, proba: bool, force: bool) -> None:
-    """Write each row's cluster, and with `proba` the probabilities of all clusters and of a new one."""
+    """Write each row's cluster, and with `proba` the probabilities of all clusters and of a new one.
+
+    Of a hierarchy of fixed depth also the most probable path: -1 from where a row branches off.
+    """
     check_output(output, force)
     model, summary = open_run(run)
     table, names = read_new_rows(data, summary)
@@ -31,6 +34,10 @@ def predict(run: Path, data: Path, output: Path | None, *, proba: bool, force: b
             start = f"{title}_" if options else ""
             header += [f"{start}p{k}" for k in range(chances.shape[1] - 1)] + [f"{start}new"]
             rows += chances.T.tolist()
+    if views.has_levels(model):
+        paths = model.predict_paths(table)
+        header += [f"level_{k}" for k in range(1, paths.shape[1] + 1)]
+        rows += paths.T.tolist()
     write(csv_text(header, zip(*rows, strict=True)), output, force)
 
 

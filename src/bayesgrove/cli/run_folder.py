@@ -123,6 +123,10 @@ def write_picture(run: Path, model: Any) -> str | None:
         from bayesgrove.plot import views as draw_views
 
         draw_views(model, figure.subplots())
+    elif views.has_levels(model):
+        from bayesgrove.plot import level_tree
+
+        level_tree(model, figure.subplots())
     else:
         model.tree_.plot(ax=figure.subplots(), kind="dendrogram", labels=model.labels_)
     with atomic.replacing(run / PICTURE) as stream:

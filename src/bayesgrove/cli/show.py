@@ -103,8 +103,18 @@ def show_chains(console: Console, model: Any) -> None:
     common = sorted(np.flatnonzero(shares >= 0.005).tolist())
     text = ", ".join(f"{k}: {shares[k]:.1%}" for k in common)
     console.print(f"number of {counted} in the draws  {text}", soft_wrap=True)
+    if views.has_levels(model):
+        console.print(level_words(model), soft_wrap=True)
     console.print(model.diagnostics_.verdict.sentence, soft_wrap=True, markup=False)
     console.print()
+
+
+def level_words(model: Any) -> str:
+    """Nodes at each level, of the tree shown and on average of the draws."""
+    shown = [int(level.max()) + 1 for level in model.level_labels_.T]
+    means = (model.posterior_.paths.max(axis=2) + 1.0).mean(axis=(0, 1))
+    pairs = zip(shown, means, strict=True)
+    return "nodes by level (mean of the draws)  " + ", ".join(f"{own} ({mean:.1f})" for own, mean in pairs)
 
 
 def cluster_roots(tree: Any, labels: np.ndarray) -> np.ndarray:
@@ -152,6 +162,8 @@ def hyper_parameters(model: Any) -> dict[str, str]:
     if views.has_views(model):
         found["concentration of rows"] = describe(model.row_concentration_)
         found["concentration of columns"] = describe(model.column_concentration_)
+    elif views.has_levels(model):
+        found |= level_numbers(model)
     elif hasattr(model, "concentration_"):
         found["concentration"] = describe(model.concentration_)
     likelihood = getattr(model, "likelihood_", None)
@@ -160,6 +172,12 @@ def hyper_parameters(model: Any) -> dict[str, str]:
         for field in dataclasses.fields(likelihood):
             found[f"  {field.name}"] = describe(getattr(likelihood, field.name))
     return found
+
+
+def level_numbers(model: Any) -> dict[str, str]:
+    """Numbers and scores of a hierarchy of fixed depth."""
+    found = {name: describe(getattr(model, f"{name}_")) for name in ("alpha", "gamma", "gamma0")}
+    return found | {name.upper(): describe(score) for name, score in model.scores_.items()}
 
 
 def describe(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""What the command line knows of models that divide the columns into views."""
+"""What the command line knows of models with several partitions of the rows: one per view, or one per level."""
 
 from typing import Any
 
@@ -20,15 +20,26 @@ def view_headings(model: Any) -> list[str]:
     return [view.name.replace(" ", "_") for view in model.result_.views]
 
 
+def has_levels(model: Any) -> bool:
+    """Whether a fitted model is a hierarchy of fixed depth."""
+    return hasattr(model, "level_labels_")
+
+
 def label_columns(model: Any) -> tuple[list[str], list[np.ndarray]]:
-    """Heads and labels of the rows: one column, or one per view."""
+    """Heads and labels of the rows: one column, or one per view, or the cluster and one per level."""
+    if has_levels(model):
+        levels = np.asarray(model.level_labels_).T
+        return ["cluster", *(f"level_{k}" for k in range(1, len(levels) + 1))], [np.asarray(model.labels_), *levels]
     if not has_views(model):
         return ["cluster"], [np.asarray(model.labels_)]
     return view_headings(model), [view.labels_ for view in model.views_]
 
 
 def summary_of(model: Any) -> dict[str, Any]:
-    """What a summary says of views; nothing for other models."""
+    """What a summary says of views or of levels; nothing for other models."""
+    if has_levels(model):
+        counts = [int(level.max()) + 1 for level in model.level_labels_.T]
+        return {"nodes_by_level": counts, "scores": {name: finite(score) for name, score in model.scores_.items()}}
     if not has_views(model):
         return {}
     names = model.result_.feature_names
@@ -37,6 +48,20 @@ def summary_of(model: Any) -> dict[str, Any]:
         for view in model.result_.views
     ]
     return {"n_views": len(found), "views": found}
+
+
+def reported_result(model: Any) -> Any:
+    """What a report shows: the result, of a hierarchy of fixed depth with a picture of it."""
+    if not has_levels(model):
+        return model.result_
+    from bayesgrove.estimators.nested_reports import report_result
+
+    return report_result(model.result_, model.posterior_, model.level_labels_, None, None)
+
+
+def finite(number: float) -> float | None:
+    """The number, or None where JSON has none for it."""
+    return float(number) if np.isfinite(number) else None
 
 
 def column_rows(model: Any) -> list[tuple[str, int]]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from bayesgrove.cli import models, run_folder
+from bayesgrove.cli import models, run_folder, views
 from bayesgrove.cli.status import chains_folder, phase
 from bayesgrove.core.errors import BayesgroveError, InvalidFileError
 from bayesgrove.core.table import Table
@@ -99,8 +99,7 @@ class RunSource:
     def result(self) -> Result | None:
         """That of the model where the run has ended, else of the draws so far."""
         if self._is_ended():
-            result: Result = models.load_model(self.run / run_folder.MODEL).result_
-            return result
+            return views.reported_result(models.load_model(self.run / run_folder.MODEL))
         if self._chains is None:
             raise InvalidFileError(f"{self.run} holds no run of bayesgrove.", path=self.run)
         rows = self._rows

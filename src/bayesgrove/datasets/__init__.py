@@ -14,10 +14,12 @@ from bayesgrove.datasets.loaders import (
     load_toy1300,
     load_zoo,
 )
+from bayesgrove.datasets.nested import NestedTable, sample_bhmc
 from bayesgrove.datasets.tree_loaders import load_inex05, load_synthetic_trees
 
 __all__ = [
     "Dataset",
+    "NestedTable",
     "data_home",
     "load_animals",
     "load_arcene",
@@ -33,4 +35,5 @@ __all__ = [
     "make_benchmark_blobs",
     "make_blobs_tree",
     "make_cross_table",
+    "sample_bhmc",
 ]

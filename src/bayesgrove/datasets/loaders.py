@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesgrove.core.errors import InvalidFileError
+from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
 from bayesgrove.datasets.home import Dataset, dataset_files
 
 Folder = str | os.PathLike[str] | None
@@ -103,12 +103,18 @@ def load_toy1300(data_home: Folder = None) -> Dataset:
     )
 
 
-def load_fashion_sample(data_home: Folder = None) -> Dataset:
-    """1,000 images of clothes x 784 grey values (0-255), 100 of each of 10 classes (Fashion-MNIST)."""
+def load_fashion_sample(data_home: Folder = None, *, n_rows: int = 1000) -> Dataset:
+    """1,000 images of clothes x 784 grey values (0-255), 100 of each of 10 classes (Fashion-MNIST).
+
+    `n_rows=100` gives the balanced part of 100, 10 of each class. Pictures are `data.reshape(-1, 28, 28)`.
+    """
+    if n_rows not in (100, 1000):
+        raise InvalidSettingError(f"n_rows is 100 or 1000, got {n_rows!r}.", setting="n_rows")
     arrays = _load_npz(dataset_files("fashion_sample", data_home)[0])
+    rows = arrays["subset100"] if n_rows == 100 else slice(None)
     return Dataset(
-        arrays["images"].reshape(len(arrays["images"]), -1).astype(np.float64),
-        arrays["class_names"][arrays["labels"]],
+        arrays["images"][rows].reshape(n_rows, -1).astype(np.float64),
+        arrays["class_names"][arrays["labels"][rows]],
         _numbered("pixel", 784),
         "Fashion-MNIST, a sample of 1,000: Xiao, Rasul & Vollgraf (2017), MIT licence.",
     )

@@ -35,6 +35,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
     n_jobs: int | None
     verbose: int
 
+    n_features_in_: int
     tree_: Tree
     labels_: np.ndarray
     likelihood_: Any
@@ -72,6 +73,10 @@ class Clusterer(ClusterMixin, BaseEstimator):
     def _restore(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Take `_file_parts` back from a model file, or refuse them; all else is restored already."""
         raise NotImplementedError
+
+    def _encoded_width(self, arrays: dict[str, np.ndarray]) -> int:
+        """Number of columns that the likelihood of a model file has: those of the table unless `fit` projects them."""
+        return int(self.n_features_in_)
 
     def _describe_rows(self, values: np.ndarray, columns: np.ndarray | None = None) -> Description:
         """What the rows look like, in the data's own units; `values` are all of them, encoded; `columns` are drawn."""

@@ -20,9 +20,11 @@ from bayesgrove.trees import Tree
 HOMES = {
     "BHC": "bayesgrove.estimators.bhc",
     "BHCC": "bayesgrove.estimators.bhcc",
+    "BHMC": "bayesgrove.estimators.bhmc",
     "CrossCat": "bayesgrove.estimators.crosscat",
     "IncrementalBHC": "bayesgrove.estimators.incremental_bhc",
     "NRMMixture": "bayesgrove.estimators.nrm_mixture",
+    "RBHMC": "bayesgrove.estimators.rbhmc",
     "RandomizedBHC": "bayesgrove.estimators.randomized_bhc",
     "RandomizedBHCC": "bayesgrove.estimators.randomized_bhcc",
 }
@@ -119,7 +121,7 @@ def restored(file: ModelFile) -> Any:
     model.n_features_in_ = len(names)
     if document["named"]:
         model.feature_names_in_ = np.array(names, dtype=object)
-    check_rules(shared_rules(model))
+    check_rules(shared_rules(model, arrays))
     model._restore(document, arrays)
     described = restored_description(document, arrays, model.tree_, model._schema)
     model.result_ = replace(model.result_, description=described)
@@ -142,9 +144,9 @@ def restored_labels(labels: list[Any]) -> tuple[Any, ...]:
     return tuple(labels)
 
 
-def shared_rules(model: Any) -> Rules:
+def shared_rules(model: Any, arrays: dict[str, np.ndarray]) -> Rules:
     """The tree, the labels and the template."""
-    tree, labels, n_columns = model.tree_, model.labels_, model.n_features_in_
+    tree, labels, n_columns = model.tree_, model.labels_, model._encoded_width(arrays)
     return (
         ("the tree lacks a column", lambda: "log_merge_odds" in tree.columns),
         ("a column of the tree has no number", lambda: not any(np.isnan(c).any() for c in tree.columns.values())),

@@ -18,16 +18,20 @@ def draws_to_arviz(
     *,
     name: str = "labels",
     item: str = "item",
+    inner: tuple[str, np.ndarray] | None = None,
 ) -> Any:
-    """A DataTree with one group `posterior`: labels (chain, draw, item) and all other arrays (chain, draw, ...)."""
+    """A DataTree with one group `posterior`: labels (chain, draw, item) and all other arrays (chain, draw, ...).
+
+    `inner` names a further dimension of the labels, and its coordinates.
+    """
     try:
         import arviz_base
     except ImportError as error:
         raise MissingExtraError("to_arviz needs arviz-base and xarray; pip install 'bayesgrove[bayes]'.") from error
     return arviz_base.from_dict(
         {"posterior": {name: labels, **others}},
-        dims={name: [item]},
-        coords={item: np.arange(labels.shape[2])},
+        dims={name: [item] if inner is None else [item, inner[0]]},
+        coords={item: np.arange(labels.shape[2]), **({} if inner is None else dict([inner]))},
         attrs={"/": {name: plain_attribute(value) for name, value in attributes.items()}},
     )
 

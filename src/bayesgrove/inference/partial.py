@@ -9,7 +9,11 @@ import numpy as np
 
 from bayesgrove.core.errors import MemoryLimitError
 from bayesgrove.inference.description import Description, spread
+from bayesgrove.inference.exhibits import Exhibit
 from bayesgrove.inference.folder import read_run
+from bayesgrove.inference.path_exhibits import hierarchy_exhibits
+from bayesgrove.inference.path_posterior import PathPosterior
+from bayesgrove.inference.path_trees import hierarchy_tree
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.result import Result
 from bayesgrove.inference.status import read_chains
@@ -33,17 +37,15 @@ def partial_result(
 ) -> Result | None:
     """What the draws in a run's folder say so far; None while there are none.
 
-    Labels are the point estimate of some draws, evenly spread; the tree is their consensus. Scalars and diagnostics use
-    all draws of the chains that are under way.
+    Labels are the point estimate of some draws, evenly spread; the tree is their consensus, or of hierarchies of fixed
+    depth the most central of them. Scalars and diagnostics use all draws of the chains that are under way.
     """
     folder = Path(run_dir)
     document = read_run(folder)
     posterior = posterior_so_far(read_chains(folder), {"model": document["model"]})
     if posterior is None:
         return None
-    some = _some_draws(posterior)
-    labels = some.point_estimate(n_starts=N_STARTS, random_state=0).labels
-    tree = _consensus(some, labels, leaf_labels)
+    labels, tree, exhibits = _estimate(_some_draws(posterior), leaf_labels)
     return Result(
         model=document["model"],
         labels=labels,
@@ -56,7 +58,20 @@ def partial_result(
         posterior=posterior,
         diagnostics=posterior.diagnostics(),
         description=None if describe is None else describe(tree, labels),
+        exhibits=exhibits,
     )
+
+
+def _estimate(
+    posterior: Posterior, leaf_labels: tuple[str, ...] | None
+) -> tuple[np.ndarray, Tree, tuple[Exhibit, ...]]:
+    """Labels, a tree and what else there is to show; of hierarchies of fixed depth those of the most central draw."""
+    if isinstance(posterior, PathPosterior):
+        levels = posterior.at(posterior.central_draw())
+        tree = hierarchy_tree(posterior, levels, leaf_labels)
+        return np.ascontiguousarray(levels[:, -1]), tree, hierarchy_exhibits(posterior, tree, levels)
+    labels = posterior.point_estimate(n_starts=N_STARTS, random_state=0).labels
+    return labels, _consensus(posterior, labels, leaf_labels), ()
 
 
 def posterior_so_far(traces: list[MemoryTrace], attributes: dict[str, Any]) -> Posterior | None:
@@ -66,11 +81,12 @@ def posterior_so_far(traces: list[MemoryTrace], attributes: dict[str, Any]) -> P
     if not under_way:
         return None
     n_draws = min(trace.n_draws for trace in under_way)
-    labels = np.stack([trace.arrays(n_draws)["labels"] for trace in under_way])
+    drawn = [trace.arrays(n_draws) for trace in under_way]
     scalars = [trace.scalars(n_draws) for trace in under_way]
-    return Posterior(
-        labels, {name: np.stack([scalar[name] for scalar in scalars]) for name in scalars[0]}, {}, attributes
-    )
+    stacked = {name: np.stack([scalar[name] for scalar in scalars]) for name in scalars[0]}
+    if "paths" in drawn[0]:
+        return PathPosterior.from_paths(np.stack([own["paths"] for own in drawn]), stacked, {}, attributes)
+    return Posterior(np.stack([own["labels"] for own in drawn]), stacked, {}, attributes)
 
 
 def _some_draws(posterior: Posterior) -> Posterior:

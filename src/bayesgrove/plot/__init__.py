@@ -1,12 +1,14 @@
 """Pictures of trees and results; matplotlib is imported when something is drawn."""
 
-from bayesgrove.plot.chains import ranks, trace
+from bayesgrove.plot.chains import ranks, score_traces, trace
 from bayesgrove.plot.counts import cluster_counts
 from bayesgrove.plot.dendrograms import dendrogram
 from bayesgrove.plot.embeddings import embedding
 from bayesgrove.plot.icicles import icicle
+from bayesgrove.plot.levels import level_tree
 from bayesgrove.plot.members import tree_with_members
 from bayesgrove.plot.profiles import profile
+from bayesgrove.plot.settings_maps import level_scores, sensitivity
 from bayesgrove.plot.similarities import similarity
 from bayesgrove.plot.tables import data_heatmap
 from bayesgrove.plot.view_maps import view_map
@@ -18,8 +20,12 @@ __all__ = [
     "dendrogram",
     "embedding",
     "icicle",
+    "level_scores",
+    "level_tree",
     "profile",
     "ranks",
+    "score_traces",
+    "sensitivity",
     "similarity",
     "trace",
     "tree_with_members",

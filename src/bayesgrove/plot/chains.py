@@ -26,6 +26,11 @@ WORDS = {
     "entropy": "entropy of cluster sizes (nats)",
     "n_singletons": "number of clusters of one row",
     "concentration": "concentration",
+    "cdl": "log complete-data likelihood (nats)",
+    "rcdl": "regularised log complete-data likelihood (nats)",
+    "energy": "energy of the penalty (nats)",
+    "n_level_1": "number of nodes at level 1",
+    "n_components": "number of components",
 }
 
 
@@ -59,6 +64,40 @@ def trace(result: Any, ax: Any = None, *, scalar: str = "log_joint", title: str 
     set_title(ax, mixing_words(result, scalar, values) if title is None else title, above)
     name_axes(ax, "draw", words_of(scalar))
     _whole_ticks(ax, values)
+    return ax
+
+
+def score_traces(result: Any, ax: Any = None, *, title: str | None = None) -> Any:
+    """Draw the log complete-data likelihood draw by draw, plain and regularised, and return the matplotlib axes.
+
+    A colour per chain; thick pale lines are CDL, thin dark ones RCDL, that is CDL less the energy of the penalty.
+    Without a penalty both are one.
+
+    Parameters
+    ----------
+    result : Result or fitted estimator
+        Of `BHMC` or `RBHMC`.
+    ax : matplotlib axes, optional
+        A new figure when missing.
+    title : str, optional
+        In place of r_hat of RCDL, or of CDL where there is no penalty.
+    """
+    result = as_result(result)
+    plain_score = scalar_draws(result, "cdl", "score_traces")
+    last = "rcdl" if "rcdl" in needed_posterior(result, "score_traces").scalars else "cdl"
+    regularised = scalar_draws(result, last, "score_traces")
+    ax = new_axes(ax, (7.2, 3.8))
+    draws = np.arange(1, plain_score.shape[1] + 1)
+    lines = []
+    for own, less, style in zip(plain_score, regularised, chain_styles(len(plain_score)), strict=True):
+        ax.plot(draws, own, linewidth=2.4, alpha=0.35, **style)
+        lines.append(ax.plot(draws, less, linewidth=0.8, marker="." if draws.size < 3 else "", **style)[0])
+    ax.set_xlim(0.5, draws.size + 0.5)
+    ax.ticklabel_format(axis="y", useOffset=False)
+    above = legend_above(ax, lines, [f"chain {k}" for k in range(len(lines))])
+    set_title(ax, mixing_words(result, last, regularised) if title is None else title, above)
+    name_axes(ax, "draw", "CDL (pale) and RCDL (nats)")
+    _whole_ticks(ax, regularised)
     return ax
 
 

@@ -63,26 +63,26 @@ def tree_with_members(
         if value < 1:
             raise InvalidSettingError(f"{name} is at least 1, got {value}. Try 20.")
     pictures = None if images is None else checked_pictures(images, result.labels.size)
-    fitting = max_clusters if ax is None else min(max_clusters, _most_ends(ax))
+    fitting = max_clusters if ax is None else min(max_clusters, most_ends(ax))
     layout = cluster_layout(result.tree, result.labels, fitting)
     ax = new_axes(ax, (8.0, float(np.clip(1.6 + 0.42 * layout.n_ends, 3.0, 11.0))))
     if pictures is None:
-        members = _members(result, layout, names_of_items(result.tree, leaf_labels), max_members)
-        slots = _name_slots(ax, members)
+        members = end_members(result, layout, names_of_items(result.tree, leaf_labels), max_members)
+        slots = name_slots(ax, members)
     else:
         slots = Slots(np.ones(layout.n_ends), [[] for _ in range(layout.n_ends)], font_of(ax) - 1.0)
     placed = with_places(layout, slots.height)
     colours = node_colours(result.tree, result.labels, layout.node)
     _draw_tree(ax, result.tree, placed, colours, float(slots.height.sum()))
     if pictures is None:
-        _write_members(ax, placed, slots, colours)
+        write_members(ax, placed, slots, colours)
     else:
-        _show_pictures(ax, result.tree, placed, pictures, colours, max_members)
+        show_pictures(ax, result.tree, placed, pictures, colours, max_members)
     set_title(ax, title, above=font_of(ax))
     return ax
 
 
-def _most_ends(ax: Any) -> int:
+def most_ends(ax: Any) -> int:
     """How many branches can be read one below the other."""
     return max(int(0.92 * room(ax)[1] / (1.5 * LINE * SMALLEST_FONT)), 2)
 
@@ -155,7 +155,8 @@ class Members(NamedTuple):
     """Says that there are several clusters."""
 
 
-def _members(result: Result, layout: Layout, name_of: Callable[[int], str], most: int) -> list[Members]:
+def end_members(result: Result, layout: Layout, name_of: Callable[[int], str], most: int) -> list[Members]:
+    """What is said of each end, from the first place to the last."""
     found = []
     for k in ends_in_order(layout):
         items = result.tree.items_below(int(layout.node[k]))
@@ -165,7 +166,7 @@ def _members(result: Result, layout: Layout, name_of: Callable[[int], str], most
     return found
 
 
-def _name_slots(ax: Any, members: list[Members]) -> Slots:
+def name_slots(ax: Any, members: list[Members]) -> Slots:
     """Names in lines; heights in lines, half a line between clusters."""
     width, height = _wide_room(ax)
     font = min(font_of(ax) - 0.5, 0.92 * height / (1.5 * LINE * len(members)))
@@ -226,7 +227,8 @@ def _draw_tree(ax: Any, tree: Tree, layout: Layout, colours: list[str], total: f
     ax.xaxis.label.set_x(0.0)
 
 
-def _write_members(ax: Any, layout: Layout, slots: Slots, colours: list[str]) -> None:
+def write_members(ax: Any, layout: Layout, slots: Slots, colours: list[str]) -> None:
+    """Names beside the ends, each with its cluster's colour."""
     line = min(1.1 * LINE * slots.font * slots.height.sum() / room(ax)[1], 1.0)
     for k, lines in zip(ends_in_order(layout), slots.lines, strict=True):
         _mark(ax, layout.x[k], 0.5 * line * len(lines), colours[k])
@@ -245,7 +247,7 @@ def _write(ax: Any, place: float, words: str, font: float) -> None:
     ax.text(WORDS, place, words, transform=across, va="center", fontsize=font, linespacing=LINE / 1.2, color="#222222")
 
 
-def _show_pictures(
+def show_pictures(
     ax: Any, tree: Tree, layout: Layout, pictures: np.ndarray, colours: list[str], max_members: int
 ) -> None:
     """A mosaic for each end and its number of rows."""

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.contract import draw_data, draw_params, n_params, n_stats
+from bayesgrove.likelihoods.contract import n_stats
+from bayesgrove.likelihoods.drawing import draw_rows_of
 from bayesgrove.models.nrm.greedy import cluster_rows
 from bayesgrove.models.nrm.hyper import free_places, scaled
 from bayesgrove.models.nrm.lanes import fill_lane, n_fields, padded, score_lanes
@@ -167,15 +168,6 @@ def cluster_probabilities(kept: Kept, prior: Any, free: tuple[str, ...], n: int,
         _, joint = joint_scores(kept, prior, free, n, values[part])
         found[part] = joint / joint.sum(axis=1, keepdims=True)
     return found
-
-
-@kernel
-def draw_rows_of(prior, rng, row, out):
-    """Rows of data from one cluster, each with parameters of its own."""
-    params = np.empty(n_params(prior))
-    for i in range(out.shape[0]):
-        draw_params(prior, rng, row, params)
-        draw_data(prior, rng, params, out[i])
 
 
 def draw_rows(

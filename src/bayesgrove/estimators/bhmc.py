@@ -1,0 +1,179 @@
+"""`BHMC`: Bayesian hierarchical mixture clustering."""
+
+from typing import Any
+
+from bayesgrove.estimators.nested import NestedEstimator
+
+
+class BHMC(NestedEstimator):
+    """Bayesian hierarchical mixture clustering: a tree of fixed depth whose nodes are mixtures, by Markov chains.
+
+    A nested Chinese restaurant process puts the rows on the leaves of a tree. Every node has weights of mixture
+    components, drawn around those of its parent; all nodes share the components. How many nodes and components there
+    are is part of the posterior.
+
+    Parameters
+    ----------
+    depth : int, default=3
+        Levels below the root (L in the paper).
+    alpha : float or "auto", default=0.4
+        Concentration of the paths: larger values give more children.
+    gamma : float or "auto", default=1.0
+        Concentration of nodes: how near their weights are to their parent's.
+    gamma0 : float or "auto", default=0.85
+        Concentration of the root: larger values give more components.
+    component_variance, base_variance : float or "auto", default=1.0
+        Variance of rows around the mean of their component, and of these means around 0, in every column of what is
+        sampled (after `center`, `n_pca` and `scale`). They say what counts as near.
+    likelihood : None, str or Likelihood, default=None
+        None: Gaussian components with the two variances. Or any conjugate likelihood, with its numbers fixed, such as
+        "bernoulli" or `GaussianDiagonal(...)`; its parameters are integrated out.
+    n_components : int, optional
+        So many components instead of countably many.
+    path : {"gibbs", "mh"}, default="gibbs"
+        How paths are moved: exactly from their conditional law, or by proposals from the prior (slow).
+    regraft : bool, default=True
+        Also move whole subtrees. Chains mix far better.
+    sampler : {"exact", "paper"}, default="exact"
+        "paper" is the printed sampler: `path="mh"` without regraft. Without a penalty it is valid, only slow.
+    means : {"sampled", "collapsed"}, default="sampled"
+        Of `likelihood=None`: draw the components' means, or integrate them out (missing cells are then allowed).
+    center : bool, default=False
+        Subtract the columns' means.
+    scale : None, "unit" or float, default=None
+        Divide all cells by this number; "unit": by that which makes the columns' mean variance 1.
+    n_pca : int, optional
+        Sample the first so many principal components of the centred rows.
+    select : {"central", "best", "frequent", "consensus"}, default="central"
+        Which tree is shown: the draw nearest to all others (least mean squared distance of path overlaps), the draw of
+        the largest complete-data likelihood (small and unrepresentative, as a rule), the most frequent tree, or the
+        partitions of least expected loss, level by level.
+    n_chains, n_tune, n_draws, thin : int
+        Chains, sweeps of burn-in, stored draws of each chain, sweeps per draw.
+    run_dir : path, optional
+        Folder that makes the run durable: every draw is appended to a log, and a killed run goes on where it was.
+    resume : bool, default=False
+        Go on with the run in `run_dir`, if there is one.
+    time_limit : float, optional
+        Seconds for the chains; what was drawn until then is the result.
+    random_state : int, optional
+    n_jobs : int, optional
+        Chains at a time. The draws do not depend on it.
+    verbose : int, default=0
+        Show progress.
+
+    Attributes
+    ----------
+    level_labels_ : int64 array of shape (n_rows, depth)
+        Node of each row at each level of the tree shown, only children included; 0, 1, ... within each level.
+    labels_ : int64 array of shape (n_rows,)
+        Its leaves: the last column of `level_labels_`.
+    n_clusters_ : int
+        Number of leaves.
+    tree_ : Tree
+        The tree without only children, rows below its leaves. Columns of its nodes: `level`, `credibility` (share of
+        draws in which exactly these rows are a node) and `log_merge_odds` (that two of its rows share a leaf).
+    scores_ : dict
+        "cdl" and "rcdl", log complete-data likelihood of the draw shown, plain and less the penalty (nan for a
+        consensus); "aid" and "aod", inner and outer distance of the tree shown.
+    selected_draw_ : DrawPlace or None
+        Chain and number of the draw shown; None for a consensus.
+    posterior_ : PathPosterior
+        `paths` (chain, draw, row, level), partitions of each level, overlaps, scalars, export to ArviZ.
+    diagnostics_ : Diagnostics
+        r_hat and effective sample sizes of label-free scalars, and a verdict in words.
+    converged_ : bool
+    alpha_, gamma_, gamma0_, component_variance_, base_variance_ : float
+        Posterior means, or as given.
+    likelihood_ : Likelihood
+    acceptance_ : dict
+        How many paths changed, how many subtrees moved.
+    result_ : Result
+
+    Notes
+    -----
+    A row at node z takes child z' with probability N_z' / (N_z + alpha), a new one with alpha / (N_z + alpha).
+    Weights: beta_root ~ GEM(gamma0), beta_z ~ DP(gamma, beta_parent); c_n ~ beta_leaf, x_n ~ N(theta_c, s2 I),
+    theta ~ N(0, h2 I). "auto" puts Gamma(1, 1) priors on concentrations, and inverse Gamma priors of shape 2 on the
+    variances, whose means are a quarter of the columns' mean variance (s2) and the whole of it (h2).
+
+    A new row joins a leaf or branches off below an inner node; `predict_proba` gives the probability of the leaves of
+    the tree shown and, last, of all new branches.
+
+    References
+    ----------
+    W. Huang, T. L. J. Ng, N. Laitonjam and N. J. Hurley, Posterior regularisation on Bayesian hierarchical mixture
+    clustering, 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesgrove as bg
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.vstack([rng.normal(centre, 0.3, (15, 2)) for centre in ((-3, -3), (-3, -1), (4, 0))])
+    >>> model = bg.BHMC(depth=2, component_variance=0.1, base_variance=9.0, n_chains=2, n_draws=300, random_state=0)
+    >>> model.fit(X).level_labels_.shape
+    (45, 2)
+    >>> model.predict_proba([[4.0, 0.0]]).shape[1] == model.n_clusters_ + 1
+    True
+    >>> overlap = model.posterior_.path_overlap()  # nodes below the root that two paths share, of 2
+    >>> bool(overlap[0, 1] > overlap[0, 40])
+    True
+    """
+
+    def __init__(
+        self,
+        depth: int = 3,
+        alpha: Any = 0.4,
+        gamma: Any = 1.0,
+        gamma0: Any = 0.85,
+        component_variance: Any = 1.0,
+        base_variance: Any = 1.0,
+        *,
+        likelihood: Any = None,
+        n_components: int | None = None,
+        path: str = "gibbs",
+        regraft: bool = True,
+        sampler: str = "exact",
+        means: str = "sampled",
+        center: bool = False,
+        scale: Any = None,
+        n_pca: int | None = None,
+        select: str = "central",
+        n_chains: int = 4,
+        n_tune: int = 500,
+        n_draws: int = 1000,
+        thin: int = 1,
+        run_dir: Any = None,
+        resume: bool = False,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.depth = depth
+        self.alpha = alpha
+        self.gamma = gamma
+        self.gamma0 = gamma0
+        self.component_variance = component_variance
+        self.base_variance = base_variance
+        self.likelihood = likelihood
+        self.n_components = n_components
+        self.path = path
+        self.regraft = regraft
+        self.sampler = sampler
+        self.means = means
+        self.center = center
+        self.scale = scale
+        self.n_pca = n_pca
+        self.select = select
+        self.n_chains = n_chains
+        self.n_tune = n_tune
+        self.n_draws = n_draws
+        self.thin = thin
+        self.run_dir = run_dir
+        self.resume = resume
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose

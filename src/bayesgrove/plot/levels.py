@@ -1,0 +1,178 @@
+"""Hierarchies of fixed depth, level by level, with what is in their leaves: names or pictures."""
+
+from typing import Any
+
+import numpy as np
+
+from bayesgrove.core.constants import NULL
+from bayesgrove.core.errors import InvalidInputError, InvalidSettingError
+from bayesgrove.inference.result import Result
+from bayesgrove.plot.axes import names_of_items, new_axes
+from bayesgrove.plot.colours import MIXED, node_colours
+from bayesgrove.plot.members import (
+    BESIDE,
+    TREE_SHARE,
+    Slots,
+    checked_pictures,
+    cluster_layout,
+    end_members,
+    most_ends,
+    name_slots,
+    show_pictures,
+    with_places,
+    write_members,
+)
+from bayesgrove.plot.subjects import as_result
+from bayesgrove.plot.words import LETTER, font_of, room, set_title
+from bayesgrove.trees import Layout
+
+FIRST, LAST = -0.25, 0.2
+"""Room before the root and after the last level, in levels."""
+
+
+def level_tree(
+    result: Any,
+    ax: Any = None,
+    *,
+    images: Any = None,
+    leaf_labels: Any = None,
+    max_members: int = 30,
+    max_clusters: int = 40,
+    credibility: bool = True,
+    title: str | None = None,
+) -> Any:
+    """Draw a hierarchy of fixed depth, its nodes at their levels, members beside the leaves; gives the axes.
+
+    Nodes without siblings are left out, as in `tree_`. Numbers at nodes are their credibility: the share of draws in
+    which exactly these rows are a node.
+
+    Parameters
+    ----------
+    result : Result or fitted estimator
+        Of `BHMC` or `RBHMC`.
+    ax : matplotlib axes, optional
+        A new figure when missing.
+    images : array of shape (n_rows, height, width) or (n_rows, height, width, 3), optional
+        Pictures of the rows, shown in place of names.
+    leaf_labels : sequence of str, optional
+        Names per row in place of the tree's own.
+    max_members : int
+        Of each leaf; fewer where there is no room. The others are counted.
+    max_clusters : int
+        Branches shown, those near the root first; a branch of several leaves is grey.
+    credibility : bool
+        Write the numbers at the nodes.
+    title : str, optional
+    """
+    result = leveled_result(result)
+    for name, value in (("max_members", max_members), ("max_clusters", max_clusters)):
+        if value < 1:
+            raise InvalidSettingError(f"{name} is at least 1, got {value}. Try 20.")
+    pictures = None if images is None else checked_pictures(images, result.labels.size)
+    fitting = max_clusters if ax is None else min(max_clusters, most_ends(ax))
+    layout = cluster_layout(result.tree, result.labels, fitting)
+    ax = new_axes(ax, (8.5, float(np.clip(1.6 + 0.42 * layout.n_ends, 3.0, 12.0))))
+    if pictures is None:
+        members = end_members(result, layout, names_of_items(result.tree, leaf_labels), max_members)
+        slots = name_slots(ax, members)
+    else:
+        slots = Slots(np.ones(layout.n_ends), [[] for _ in range(layout.n_ends)], font_of(ax) - 1.0)
+    placed = with_places(layout, slots.height)
+    colours = node_colours(result.tree, result.labels, layout.node)
+    dress_levels(ax, result, float(slots.height.sum()))
+    draw_levels(ax, result, placed, colours)
+    if pictures is None:
+        write_members(ax, placed, slots, colours)
+    else:
+        show_pictures(ax, result.tree, placed, pictures, colours, max_members)
+    if credibility:
+        write_credibility(ax, result, placed, slots)
+    set_title(ax, title)
+    return ax
+
+
+def leveled_result(subject: Any) -> Result:
+    """The result, if its tree says at which level its nodes are."""
+    result = as_result(subject)
+    if not {"level", "credibility"} <= result.tree.columns.keys():
+        raise InvalidInputError(
+            f"level_tree shows a hierarchy of fixed depth, and the tree of {result.model} has no levels. "
+            "Fit BHMC or RBHMC, or draw dendrogram(result)."
+        )
+    return result
+
+
+def n_levels_of(result: Result) -> int:
+    """Levels below the root: that of rows that are no nodes less 1, or the deepest."""
+    return round(float(result.tree.height[result.tree.root])) - 1 if result.tree.n_nodes > 1 else 1
+
+
+def dress_levels(ax: Any, result: Result, total: float) -> None:
+    """An axis of levels below the tree; the rest of the width is left to the members."""
+    n_levels, font = n_levels_of(result), font_of(ax) - 1.0
+    start, end = FIRST, n_levels + LAST
+    ax.set_xlim(start, start + (end - start) / TREE_SHARE)
+    ax.set_ylim(total, 0.0)
+    ax.set_yticks([])
+    each = room(ax)[0] * TREE_SHARE / (end - start)
+    long_names = ["root", *(f"level {level}" for level in range(1, n_levels + 1))]
+    is_long = each > LETTER * font * 8.0
+    names = long_names if is_long else ["0", *map(str, range(1, n_levels + 1))]
+    ax.set_xticks(np.arange(n_levels + 1), names, fontsize=font)
+    ax.set_xlabel(f"{'' if is_long else 'level; '}numbers: share of draws with this node", fontsize=font, loc="left")
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    ax.spines["bottom"].set_bounds(0, n_levels)
+
+
+def draw_levels(ax: Any, result: Result, layout: Layout, colours: list[str]) -> None:
+    """Every node at its level, joined to its parent by a stem and a bar; dots lead from ends to their members."""
+    from matplotlib.collections import LineCollection
+
+    level = result.tree.columns["level"][layout.node]
+    below = np.flatnonzero(layout.parent != NULL)
+    above = layout.parent[below]
+    stems = [[(level[a], layout.x[k]), (level[k], layout.x[k])] for k, a in zip(below, above, strict=True)]
+    opened = np.flatnonzero(~layout.is_end)
+    bars = [[(level[k], layout.low[k]), (level[k], layout.high[k])] for k in opened]
+    shades = [colours[k] for k in (*below, *opened)]
+    ax.add_collection(LineCollection([*stems, *bars], colors=shades, linewidths=1.3, capstyle="round"), autolim=False)
+    ends = np.flatnonzero(layout.is_end)
+    right = ax.get_xlim()[0] + BESIDE * (ax.get_xlim()[1] - ax.get_xlim()[0])
+    leaders = [[(level[k], layout.x[k]), (right, layout.x[k])] for k in ends]
+    dots = LineCollection(leaders, colors=[colours[k] for k in ends], linewidths=0.8, linestyles=":")
+    ax.add_collection(dots, autolim=False)
+    ax.scatter(level, layout.x, s=14, c=[colours[k] or MIXED for k in range(level.size)], zorder=3)
+
+
+def write_credibility(ax: Any, result: Result, layout: Layout, slots: Slots) -> None:
+    """Credibility above each node below the root, where lines are far enough apart to read it."""
+    font = min(font_of(ax) - 2.5, 0.85 * room(ax)[1] / max(float(slots.height.sum()), 1.0) * float(slots.height.min()))
+    if font < 4.0:
+        return
+    tree = result.tree
+    for k in np.flatnonzero(layout.parent != NULL):
+        node = int(layout.node[k])
+        ax.annotate(
+            two_digits(float(tree.columns["credibility"][node])),
+            (tree.columns["level"][node], layout.x[k]),
+            xytext=(-3, 1.5),
+            textcoords="offset points",
+            ha="right",
+            va="bottom",
+            fontsize=font,
+            color="#444444",
+        )
+
+
+def two_digits(share: float) -> str:
+    """A share of draws in two digits; neither 1 nor 0 unless it is.
+
+    Examples
+    --------
+    >>> [two_digits(share) for share in (1.0, 0.999, 0.5, 0.001, 0.0)]
+    ['1', '>.99', '.50', '<.01', '0']
+    """
+    if share in (0.0, 1.0):
+        return f"{share:.0f}"
+    return ">.99" if share >= 0.995 else "<.01" if share < 0.005 else f"{share:.2f}"[1:]
