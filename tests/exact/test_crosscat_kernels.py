@@ -59,8 +59,13 @@ MOVES = {
 }
 
 
-@pytest.mark.parametrize("beta", BETAS)
-@pytest.mark.parametrize("name", MOVES)
+@pytest.mark.parametrize(
+    ("name", "beta"),
+    [
+        pytest.param(name, beta, marks=pytest.mark.slow if name == "whole views" and beta < 1.0 else ())
+        for name, beta in itertools.product(MOVES, BETAS)
+    ],
+)
 def test_moves_of_a_three_by_three_table(name, beta):
     model = small_model("three")
 

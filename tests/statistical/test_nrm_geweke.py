@@ -22,7 +22,7 @@ def check(report, n_functionals=12):
     assert report.passed, report
 
 
-@pytest.mark.parametrize(("kind", "n_chain"), [("dp", 40_000), ("nggp", 100_000)])
+@pytest.mark.parametrize(("kind", "n_chain"), [("dp", 40_000), pytest.param("nggp", 100_000, marks=pytest.mark.slow)])
 def test_sweeps_leave_the_joint_law_of_everything_as_it_is(kind, n_chain):
     report = geweke_test(MODELS[kind], SHORT, n_forward=20_000, n_chain=n_chain, seed=1)
     check(report)
