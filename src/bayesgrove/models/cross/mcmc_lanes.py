@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.likelihoods.columns import BERNOULLI, GAUSSIAN, column_log_predictive, column_remove
 from bayesgrove.likelihoods.gaussian_diagonal import posterior_rate
 from bayesgrove.likelihoods.moments import removed
@@ -92,7 +92,7 @@ def layout_of(target, params, of_column, view, width):
     return Layout(members, at, weights, totals, numbers[0], numbers[1])
 
 
-@kernel
+@borrower
 def fill_gaussian_lane(fields, at, lane, n, mean, spread, params, j, tables, table_at):
     """Student's t of one cluster: log p(x) = constant - power log(1 + scale (x - centre)^2).
 
@@ -125,7 +125,7 @@ def fill_discrete_lane(start, layout, stats, k, fields, lane):
             fields[at[m] + 1 + code, lane] = math.log((stats[k, first + code] + weights[at[m] + 1 + code]) * scale)
 
 
-@kernel
+@borrower
 def fill_lane(target, params, tables, layout, stats, k, fields, lane):
     """Fields of cluster k, at a place."""
     members, at, _, _, n_discrete, n_regular = layout
@@ -139,14 +139,14 @@ def fill_lane(target, params, tables, layout, stats, k, fields, lane):
         )
 
 
-@kernel
+@borrower
 def copy_lane(fields, source, target):
     """Copy all fields of a cluster to another place."""
     for f in range(fields.shape[0]):
         fields[f, target] = fields[f, source]
 
 
-@kernel
+@borrower
 def score_discrete(codes, i, members, at, n_discrete, fields, n_lanes, out):
     """Sums of log probabilities of row i's categories, eight clusters at a time."""
     stand_alone()
@@ -166,7 +166,7 @@ def score_discrete(codes, i, members, at, n_discrete, fields, n_lanes, out):
         out[lane + 4], out[lane + 5], out[lane + 6], out[lane + 7] = e, f, g, h
 
 
-@kernel(fastmath=SAFE_FLAGS)
+@kernel(fastmath=SAFE_FLAGS, _nrt=False)
 def add_gaussian(cells, codes, i, members, at, first, last, fields, n_lanes, out):
     """Add log predictives of row i's cells in Gaussian columns first .. last - 1."""
     stand_alone()
@@ -179,7 +179,7 @@ def add_gaussian(cells, codes, i, members, at, first, last, fields, n_lanes, out
                 out[k] += fields[f + CONSTANT, k] - fields[f + POWER, k] * inner
 
 
-@kernel
+@borrower
 def add_others(target, params, members, first, stats, i, n_places, out):
     """Add log predictives of row i's cells in all columns from `first` on."""
     for m in range(first, members.size):
@@ -192,7 +192,7 @@ def add_others(target, params, members, first, stats, i, n_places, out):
                 )
 
 
-@kernel
+@borrower
 def discrete_without(codes, i, members, at, weights, totals, n_discrete, start, stats, own):
     """Log predictive of row i's categories in its own cluster once it has left it."""
     total, above, below, n_factors = 0.0, 1.0, 1.0, 0
@@ -212,7 +212,7 @@ def discrete_without(codes, i, members, at, weights, totals, n_discrete, start, 
     return total + math.log(above / below)
 
 
-@kernel
+@borrower
 def gaussian_without(cells, codes, i, members, at, first, last, start, table_at, params, tables, fields, stats, own):
     """The same of the cells in Gaussian columns first .. last - 1."""
     total = 0.0

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.likelihoods.columns import column_add, column_remove
 from bayesgrove.models.cross.mcmc_lanes import (
     LANES,
@@ -22,7 +22,7 @@ from bayesgrove.models.cross.mcmc_state import with_room
 from bayesgrove.stats.sampling import draw_log_categorical
 
 
-@kernel
+@borrower
 def add_row(target, params, layout, row, i):
     """Put row i's cells of a view into a cluster."""
     members, start, codes, cells = layout.members, target.start, target.codes_by_row, target.by_row
@@ -48,7 +48,7 @@ def remove_row(target, params, layout, row, i):
         column_remove(target.family[j], row, start[j], cells[i, j], params[j, 0])
 
 
-@kernel
+@borrower
 def clear_cluster(start, members, row):
     """An empty cluster, in the columns of a view only: others stand in the same row."""
     for m in range(members.size):
@@ -56,7 +56,7 @@ def clear_cluster(start, members, row):
             row[s] = 0.0
 
 
-@kernel
+@borrower
 def copy_cluster(start, members, source, target):
     """Copy the statistics of a view's columns from one row to another."""
     for m in range(members.size):
