@@ -210,7 +210,7 @@ def test_help_imports_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert "HEAVY []" in done.stdout
-    names = "bhc, bhcc, crosscat, incremental-bhc, nrm-mixture, randomized-bhc, randomized-bhcc."
+    names = "bhc, bhcc, bhmc, crosscat, incremental-bhc, nrm-mixture, randomized-bhc, randomized-bhcc, rbhmc."
     assert f"One of: {names}" in " ".join(done.stdout.split())
 
 

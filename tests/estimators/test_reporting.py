@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesgrove import BHC, IncrementalBHC, NRMMixture, RandomizedBHC, load
+from bayesgrove import BHC, CrossCat, IncrementalBHC, NRMMixture, RandomizedBHC, load
 from bayesgrove.core.errors import InvalidFileError
 from bayesgrove.core.rng import generator
 from bayesgrove.estimators.description_files import MOST_KEPT_CELLS, description_parts
@@ -164,6 +164,17 @@ def test_draws_so_far_make_a_result(frame, tmp_path):
     assert result.tree.n_leaves == 60
     assert result.description is None
     assert partial_result(tmp_path / "run", leaf_labels=tuple(f"r{i}" for i in range(60))).tree.label(3) == "r3"
+
+
+@pytest.mark.parametrize("names", [(), ("income", NASTY, "score")])
+def test_draws_of_views_so_far_make_a_result(frame, tmp_path, names):
+    model = CrossCat(n_chains=2, n_tune=5, n_draws=30, random_state=0, run_dir=tmp_path / "run").fit(frame)
+    result = partial_result(tmp_path / "run", feature_names=names)
+    np.testing.assert_array_equal(result.posterior.view_labels, model.posterior_.view_labels)
+    assert sorted(np.concatenate([view.columns for view in result.views]).tolist()) == [0, 1, 2]
+    assert result.column_tree.n_leaves == 3
+    assert result.tree.n_leaves == result.labels.size == 60
+    assert report_document(result)["model"] == "CrossCat"
 
 
 def test_chains_far_behind_are_left_out(frame, tmp_path):

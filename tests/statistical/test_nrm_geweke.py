@@ -38,6 +38,7 @@ def test_every_schedule_leaves_the_joint_law_as_it_is(kind, steps):
     check(geweke_test(MODELS[kind], steps, n_forward=20_000, n_chain=100_000, seed=2))
 
 
+@pytest.mark.slow
 def test_with_a_learned_number_of_the_likelihood():
     model = MixtureModel(FREE_DP, ("variance",))
     check(geweke_test(model, (*SHORT, LIKELIHOOD), n_forward=20_000, n_chain=40_000, seed=3), 15)

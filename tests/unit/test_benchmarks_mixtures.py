@@ -89,6 +89,7 @@ def test_pylace_reaches_the_target(bench, blobs):
     assert found.note in ("20 split-merge + slice", "5 split-merge + gibbs")
 
 
+@pytest.mark.slow
 def test_the_floor_draws_what_the_scores_say(bench):
     sweep = bench(".sweep")
     case = sweep.cases(400, [5])[0]
@@ -113,6 +114,7 @@ def test_effective_draws_of_each_sampler(bench):
     assert gibbs["ess_per_second"] == pytest.approx(gibbs["ess"] / gibbs["cpu_seconds"])
 
 
+@pytest.mark.slow
 def test_store_rows(bench):
     records, run, engine = bench(".store").measure(200, 20, 20, 2)
     assert records["records_per_second"] == pytest.approx(20 / records["wall_seconds"])

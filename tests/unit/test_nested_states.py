@@ -321,8 +321,10 @@ def test_a_sweep_under_a_penalty_always_regrafts():
         sampler.move(rng, state, Step("sweep", 1, {"regraft": False}))
 
 
-def test_kernels_are_compiled_for_the_arguments_they_get():
-    sampler, rng = gaussian_sampler(generator(31).normal(size=(9, 2))), generator(32)
+@pytest.mark.parametrize("strength", [None, 0.3])
+def test_kernels_are_compiled_for_the_arguments_they_get(strength):
+    plain = gaussian_sampler(generator(31).normal(size=(9, 2)))
+    sampler, rng = plain if strength is None else penalised_sampler(strength), generator(32)
     state = sampler.start(rng)
     sampler.move(rng, state, Step("sweep"))
     sampler.scalars(state)

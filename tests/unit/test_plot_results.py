@@ -66,8 +66,10 @@ def many(n_clusters=24, n=96, names=None):
     return make_result(table, labels, tree, posterior=noisy_posterior(2, labels, n_chains=9))
 
 
-PICTURES = sorted(set(plot.__all__) - {"views", "view_map"})
-"""Of all results; those of views have a file of their own."""
+PICTURES = sorted(
+    set(plot.__all__) - {"views", "view_map", "level_tree", "level_scores", "score_traces", "sensitivity"}
+)
+"""Of all results; those of views and of hierarchies of fixed depth have files of their own."""
 RESULTS = {
     "few": lambda: make_result(*blobs(0), posterior=noisy_posterior(0, blobs(0)[1])),
     "yes/no": lambda: make_result(*yes_no(), posterior=noisy_posterior(0, yes_no()[1])),

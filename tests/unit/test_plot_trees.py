@@ -39,7 +39,8 @@ def test_public_names():
     assert {"dendrogram", "icicle", "similarity", "trace", "ranks", "cluster_counts"} <= set(plot.__all__)
     assert {"profile", "data_heatmap", "embedding", "tree_with_members"} <= set(plot.__all__)
     assert {"views", "view_map"} <= set(plot.__all__)
-    assert len(plot.__all__) == 12
+    assert {"level_tree", "level_scores", "score_traces", "sensitivity"} <= set(plot.__all__)
+    assert len(plot.__all__) == 16
 
 
 def test_matplotlib_is_imported_only_when_drawing():

@@ -95,13 +95,18 @@ def cell_text(value: Any) -> str:
     return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def rounded(value: Any) -> Any:
+    """Numbers to five digits."""
+    return float(f"{value:.5g}") if isinstance(value, float) else value
+
+
 def write(out: Path, outcome: Outcome, about: Row) -> None:
-    """One CSV for each table and one for the claims, and everything in one JSON document."""
+    """One CSV for each table, to be read, and one for the claims, and everything in one JSON document."""
     out.mkdir(exist_ok=True)
     for name, rows in outcome.tables.items():
         titles = titles_of(rows)
         file = out / f"{name.lower().replace(' ', '-')}.csv"
-        write_csv(file, titles, [[row.get(title) for title in titles] for row in rows])
+        write_csv(file, titles, [[rounded(row.get(title)) for title in titles] for row in rows])
     claims = [[claim.verdict, claim.paper, claim.ours] for claim in outcome.claims]
     write_csv(out / CLAIMS, ("verdict", "paper", "here"), claims)
     document = {

@@ -61,11 +61,6 @@ class Estimate(NamedTuple):
     diagnostics: Diagnostics | None = None
 
 
-def largest_first(views: Sequence[np.ndarray]) -> list[int]:
-    """Numbers of views (given by their columns) in the order in which models show them; ties by the first column."""
-    return sorted(range(len(views)), key=lambda v: (-views[v].size, int(views[v].min())))
-
-
 def labels_of_views(views: Sequence[FittedView], n_columns: int) -> np.ndarray:
     """Number of the view of each column."""
     labels = np.empty(n_columns, np.int64)

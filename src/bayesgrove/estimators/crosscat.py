@@ -8,12 +8,13 @@ import numpy as np
 from bayesgrove.core import provenance
 from bayesgrove.core.rng import generator
 from bayesgrove.estimators.chains import ChainEstimator
-from bayesgrove.estimators.cross_clusterer import CrossClusterer, Estimate, FittedView, largest_first
+from bayesgrove.estimators.cross_clusterer import CrossClusterer, Estimate, FittedView
 from bayesgrove.estimators.cross_inputs import likelihood_per_column
 from bayesgrove.estimators.crosscat_files import crosscat_file_parts, restore_crosscat
 from bayesgrove.estimators.crosscat_starts import first_views, learned_coordinates, name_of_init
 from bayesgrove.estimators.settings import check_choice, check_whole
 from bayesgrove.inference.cross_posterior import CrossPosterior, cross_posterior
+from bayesgrove.inference.views import largest_first
 from bayesgrove.likelihoods import Bound, relearned
 from bayesgrove.models.cross.draw_answers import DrawAnswers
 from bayesgrove.models.cross.draw_growth import grown_rows

@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 
 from bayesgrove.core.errors import MemoryLimitError
+from bayesgrove.inference.cross_posterior import CrossPosterior, cross_posterior
 from bayesgrove.inference.description import Description, spread
-from bayesgrove.inference.exhibits import Exhibit
 from bayesgrove.inference.folder import read_run
 from bayesgrove.inference.path_exhibits import hierarchy_exhibits
 from bayesgrove.inference.path_posterior import PathPosterior
 from bayesgrove.inference.path_trees import hierarchy_tree
 from bayesgrove.inference.posterior import Posterior
-from bayesgrove.inference.result import Result
+from bayesgrove.inference.result import Result, View
 from bayesgrove.inference.status import read_chains
 from bayesgrove.inference.trace import MemoryTrace
+from bayesgrove.inference.views import largest_first
 from bayesgrove.stats.partitions import relabel
 from bayesgrove.trees import Tree
 
@@ -38,18 +39,20 @@ def partial_result(
     """What the draws in a run's folder say so far; None while there are none.
 
     Labels are the point estimate of some draws, evenly spread; the tree is their consensus, or of hierarchies of fixed
-    depth the most central of them. Scalars and diagnostics use all draws of the chains that are under way.
+    depth the most central of them; of views, each has both. Scalars and diagnostics use all draws of the chains that
+    are under way.
     """
     folder = Path(run_dir)
     document = read_run(folder)
     posterior = posterior_so_far(read_chains(folder), {"model": document["model"]})
     if posterior is None:
         return None
-    labels, tree, exhibits = _estimate(_some_draws(posterior), leaf_labels)
+    if isinstance(posterior, CrossPosterior) and not feature_names:
+        feature_names = tuple(f"column {j}" for j in range(posterior.n_items))
+    found = _estimate(_some_draws(posterior), leaf_labels, feature_names)
     return Result(
+        **found,
         model=document["model"],
-        labels=labels,
-        tree=tree,
         log_evidence=None,
         likelihood="known when the run has ended",
         feature_names=feature_names,
@@ -57,21 +60,43 @@ def partial_result(
         details={"draws": f"{posterior.n_draws} of {document['n_draws']} so far, {posterior.n_chains} chains"},
         posterior=posterior,
         diagnostics=posterior.diagnostics(),
-        description=None if describe is None else describe(tree, labels),
-        exhibits=exhibits,
+        description=None if describe is None else describe(found["tree"], found["labels"]),
     )
 
 
 def _estimate(
-    posterior: Posterior, leaf_labels: tuple[str, ...] | None
-) -> tuple[np.ndarray, Tree, tuple[Exhibit, ...]]:
-    """Labels, a tree and what else there is to show; of hierarchies of fixed depth those of the most central draw."""
+    posterior: Posterior, leaf_labels: tuple[str, ...] | None, feature_names: tuple[str, ...]
+) -> dict[str, Any]:
+    """Labels, a tree and what else a result has to show; of hierarchies of fixed depth those of the central draw."""
+    if isinstance(posterior, CrossPosterior):
+        return _estimate_views(posterior, leaf_labels, feature_names)
     if isinstance(posterior, PathPosterior):
         levels = posterior.at(posterior.central_draw())
         tree = hierarchy_tree(posterior, levels, leaf_labels)
-        return np.ascontiguousarray(levels[:, -1]), tree, hierarchy_exhibits(posterior, tree, levels)
-    labels = posterior.point_estimate(n_starts=N_STARTS, random_state=0).labels
-    return labels, _consensus(posterior, labels, leaf_labels), ()
+        exhibits = hierarchy_exhibits(posterior, tree, levels)
+        return {"labels": np.ascontiguousarray(levels[:, -1]), "tree": tree, "exhibits": exhibits}
+    labels = _partition(posterior)
+    return {"labels": labels, "tree": _consensus(posterior, labels, leaf_labels)}
+
+
+def _partition(posterior: Posterior) -> np.ndarray:
+    return posterior.point_estimate(n_starts=N_STARTS, random_state=0).labels
+
+
+def _estimate_views(
+    posterior: CrossPosterior, leaf_labels: tuple[str, ...] | None, feature_names: tuple[str, ...]
+) -> dict[str, Any]:
+    """Views of the columns, the largest first, and clusters of the rows in each; the first one's stand for all."""
+    of_column = _partition(posterior)
+    groups = [np.flatnonzero(of_column == view) for view in range(int(of_column.max()) + 1)]
+    views = []
+    for number in largest_first(groups):
+        rows = posterior.of_view(groups[number])
+        labels = _partition(rows)
+        tree = _consensus(rows, labels, leaf_labels)
+        views.append(View(f"view {len(views)}", groups[number], labels, tree))
+    column_tree = _consensus(posterior, of_column, feature_names)
+    return {"labels": views[0].labels, "tree": views[0].tree, "views": tuple(views), "column_tree": column_tree}
 
 
 def posterior_so_far(traces: list[MemoryTrace], attributes: dict[str, Any]) -> Posterior | None:
@@ -84,13 +109,16 @@ def posterior_so_far(traces: list[MemoryTrace], attributes: dict[str, Any]) -> P
     drawn = [trace.arrays(n_draws) for trace in under_way]
     scalars = [trace.scalars(n_draws) for trace in under_way]
     stacked = {name: np.stack([scalar[name] for scalar in scalars]) for name in scalars[0]}
+    if "view_labels" in drawn[0]:
+        return cross_posterior(drawn, stacked, attributes)
     if "paths" in drawn[0]:
         return PathPosterior.from_paths(np.stack([own["paths"] for own in drawn]), stacked, {}, attributes)
     return Posterior(np.stack([own["labels"] for own in drawn]), stacked, {}, attributes)
 
 
 def _some_draws(posterior: Posterior) -> Posterior:
-    wanted = int(np.clip(MOST_LABELS // posterior.n_items, FEWEST_DRAWS, MOST_DRAWS))
+    n_items = posterior.n_rows if isinstance(posterior, CrossPosterior) else posterior.n_items
+    wanted = int(np.clip(MOST_LABELS // n_items, FEWEST_DRAWS, MOST_DRAWS))
     return posterior.subset(draws=spread(posterior.n_draws, max(1, wanted // posterior.n_chains)))
 
 

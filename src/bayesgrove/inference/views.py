@@ -1,5 +1,6 @@
 """Results with several views: one of them as a result of its own, columns in order, which columns share a view."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -11,6 +12,11 @@ from bayesgrove.inference.overview import MOST_PAIR_DRAWS, CountLaw, pairs_of_pl
 from bayesgrove.inference.result import Result, View
 from bayesgrove.stats.partitions import co_clustering
 from bayesgrove.trees import Tree, cluster_count_law, neighbours_together
+
+
+def largest_first(views: Sequence[np.ndarray]) -> list[int]:
+    """Numbers of views (given by their columns) in the order in which models show them; ties by the first column."""
+    return sorted(range(len(views)), key=lambda v: (-views[v].size, int(views[v].min())))
 
 
 class ColumnPairs(NamedTuple):

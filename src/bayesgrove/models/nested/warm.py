@@ -15,8 +15,11 @@ from bayesgrove.models.nested.laws import row_width
 from bayesgrove.models.nested.log_joint import score_state
 from bayesgrove.models.nested.packing import build_rows, build_tree, normal_form
 from bayesgrove.models.nested.paths import N_TALLIES
+from bayesgrove.models.nested.penalty import penalty_of
+from bayesgrove.models.nested.penalty_moves import N_AUXILIARY
+from bayesgrove.models.nested.penalty_sweeps import penalised_sweep_all
 from bayesgrove.models.nested.starts import seat_paths
-from bayesgrove.models.nested.state import empty_mixture, empty_tree
+from bayesgrove.models.nested.state import State, empty_margins, empty_mixture, empty_tree
 from bayesgrove.models.nested.sweeps import sweep_all
 from bayesgrove.models.nested.target import Target
 
@@ -25,7 +28,7 @@ Call = tuple[Any, tuple[Any, ...]]
 
 
 def compile_kernels(target: Target) -> None:
-    """Have the kernels of the default schedule without penalty compiled, unless they are."""
+    """Have the kernels of the default schedule compiled, unless they are."""
     few = small(target)
     calls = calls_here(few)
     if all(is_compiled(dispatcher, *arguments) for dispatcher, arguments in (*calls, *calls_elsewhere(few))):
@@ -50,6 +53,11 @@ def calls_here(target: Target) -> list[Call]:
     """The sweep."""
     tree, mixture = empty_tree(1, 4), empty_mixture(1, 4, 4, int(row_width(target.law, target.data)))
     whole = np.zeros(N_TALLIES + 2, np.int64)
+    if target.penalty and target.strength > 0.0:
+        state = State(tree, mixture, empty_margins(target, 4), target.values, generator(0))
+        given = (generator(0), state.stream, target.law, target.data, tree, mixture, state.margins.eta)
+        numbers = (penalty_of(target, state), target.values, target.hyperpriors, target.depth, target.n_components)
+        return [(penalised_sweep_all, (*given, *numbers, N_AUXILIARY, 1, whole, whole, whole))]
     settings = (target.hyperpriors, target.depth, target.n_components, True)
     given = (generator(0), target.law, target.data, tree, mixture, target.values)
     return [(sweep_all, (*given, *settings, whole, whole, whole))]
