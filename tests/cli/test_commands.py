@@ -211,7 +211,7 @@ def test_help_imports_nothing_heavy():
     assert done.returncode == 0, done.stderr
     assert "HEAVY []" in done.stdout
     names = "bhc, bhcc, bhmc, crosscat, incremental-bhc, nrm-mixture, randomized-bhc, randomized-bhcc, rbhmc."
-    assert f"One of: {names}" in " ".join(done.stdout.split())
+    assert f"Oneof:{names.replace(' ', '')}" in "".join(done.stdout.split())  # lines break at hyphens, too
 
 
 def test_a_closed_pipe_ends_quietly(run):
