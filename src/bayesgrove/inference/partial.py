@@ -89,7 +89,7 @@ def _estimate_views(
     """Views of the columns, the largest first, and clusters of the rows in each; the first one's stand for all."""
     of_column = _partition(posterior)
     groups = [np.flatnonzero(of_column == view) for view in range(int(of_column.max()) + 1)]
-    views = []
+    views: list[View] = []
     for number in largest_first(groups):
         rows = posterior.of_view(groups[number])
         labels = _partition(rows)

@@ -52,15 +52,14 @@ def small(target: Target) -> Target:
 def calls_here(target: Target) -> list[Call]:
     """The sweep."""
     tree, mixture = empty_tree(1, 4), empty_mixture(1, 4, 4, int(row_width(target.law, target.data)))
-    whole = np.zeros(N_TALLIES + 2, np.int64)
-    if target.penalty and target.strength > 0.0:
-        state = State(tree, mixture, empty_margins(target, 4), target.values, generator(0))
-        given = (generator(0), state.stream, target.law, target.data, tree, mixture, state.margins.eta)
-        numbers = (penalty_of(target, state), target.values, target.hyperpriors, target.depth, target.n_components)
-        return [(penalised_sweep_all, (*given, *numbers, N_AUXILIARY, 1, whole, whole, whole))]
-    settings = (target.hyperpriors, target.depth, target.n_components, True)
-    given = (generator(0), target.law, target.data, tree, mixture, target.values)
-    return [(sweep_all, (*given, *settings, whole, whole, whole))]
+    rng, whole = generator(0), np.zeros(N_TALLIES + 2, np.int64)
+    shared = (target.law, target.data, tree, mixture)
+    settings = (target.values, target.hyperpriors, target.depth, target.n_components)
+    if not (target.penalty and target.strength > 0.0):
+        return [(sweep_all, (rng, *shared, *settings, True, whole, whole, whole))]
+    state = State(tree, mixture, empty_margins(target, 4), target.values, rng)
+    margins = (state.margins.eta, penalty_of(target, state))
+    return [(penalised_sweep_all, (rng, rng, *shared, *margins, *settings, N_AUXILIARY, 1, whole, whole, whole))]
 
 
 def calls_elsewhere(target: Target) -> list[Call]:
