@@ -1,6 +1,7 @@
 """`bayesgrove reproduce`: experiments of the papers, their claims with verdicts."""
 
 import json
+import math
 import os
 import time
 from pathlib import Path
@@ -92,12 +93,18 @@ def titles_of(rows: Any) -> list[str]:
 
 def cell_text(value: Any) -> str:
     """A number in four digits, or a text."""
+    value = known(value)
     return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def known(value: Any) -> Any:
+    """None for what is not a number: JSON has no such thing."""
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def rounded(value: Any) -> Any:
     """Numbers to five digits."""
-    return float(f"{value:.5g}") if isinstance(value, float) else value
+    return float(f"{value:.5g}") if isinstance(known(value), float) else known(value)
 
 
 def write(out: Path, outcome: Outcome, about: Row) -> None:
@@ -113,7 +120,10 @@ def write(out: Path, outcome: Outcome, about: Row) -> None:
         "title": outcome.title,
         "claims": [{"paper": c.paper, "ours": c.ours, "verdict": c.verdict} for c in outcome.claims],
         "notes": list(outcome.notes),
-        "tables": {name: list(rows) for name, rows in outcome.tables.items()},
+        "tables": {
+            name: [{title: known(value) for title, value in row.items()} for row in rows]
+            for name, rows in outcome.tables.items()
+        },
         "provenance": dict(about),
     }
     atomic.write_text(out / OUTCOME, json.dumps(document, indent=2) + "\n")
