@@ -21,6 +21,8 @@ from bayesgrove.reproduction.nested_runs import (
 from bayesgrove.reproduction.outcome import Claim, sign_test
 
 SEVERAL, FAR_MORE, NEARLY_A_LINE, HALF, UNLIKELY = 2, 2.0, 0.9, 0.5, 0.05
+LEAST_STEPS = 4
+"""Of two steps, one always makes half of the whole."""
 WHO = {"exact": "exact sampler", "paper": "printed sampler"}
 Grid = Mapping[Method, Scores]
 
@@ -163,7 +165,7 @@ def judge_smoothness(sampler: str, grid: Grid) -> Claim:
     values = known_means(grid_of(grid, "aid"), 1)
     values = values[np.isfinite(values)]
     claim = of_sampler(sampler, "6: the dependence on C is smooth")
-    if values.size < 3 or np.ptp(values) == 0.0:
+    if values.size < LEAST_STEPS or np.ptp(values) == 0.0:
         return Claim(claim, "too few settings with siblings", None)
     share = float(np.abs(np.diff(values)).max() / np.ptp(values))
     return Claim(claim, f"the largest step of C makes {share:.0%} of the range of AID", share <= HALF)

@@ -7,6 +7,7 @@ import numpy as np
 
 from bayesgrove.estimators.bhmc import BHMC
 from bayesgrove.estimators.rbhmc import RBHMC
+from bayesgrove.inference.path_posterior import PathPosterior
 from bayesgrove.reproduction.nested_cases import Case
 from bayesgrove.stats.partitions import relabel
 from bayesgrove.stats.paths import best_f_measure, inner_distances, path_nodes, sibling_distances
@@ -97,11 +98,11 @@ def score_draws(case: Case, paths: np.ndarray) -> Scores:
     return {name: found[:, :, place] for place, name in enumerate(score_names(paths.shape[3]))}
 
 
-def best_scores(case: Case, model: Any) -> Scores:
+def best_scores(case: Case, posterior: PathPosterior) -> Scores:
     """Scores of the draw of the largest (regularised) likelihood of each chain: (chain, 1)."""
-    scalars = model.posterior_.scalars
+    scalars = posterior.scalars
     best = np.argmax(scalars["rcdl" if "rcdl" in scalars else "cdl"], axis=1)
-    return score_draws(case, model.posterior_.paths[np.arange(best.size), best][:, None])
+    return score_draws(case, posterior.paths[np.arange(best.size), best][:, None])
 
 
 # Over chains

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesgrove.inference.result import Result
 from bayesgrove.plot import level_scores, level_tree, score_traces, sensitivity
 from bayesgrove.reproduction.nested_cases import Case
-from bayesgrove.reproduction.nested_claims import grid_of, judge_chance
+from bayesgrove.reproduction.nested_claims import grid_of, judge_chance, later_half
 from bayesgrove.reproduction.nested_runs import (
     COUNTS,
     SAMPLERS,
@@ -62,9 +63,13 @@ class Pool(NamedTuple):
 
 
 class CaseFit(NamedTuple):
-    """A long run."""
+    """A long run, without its chains, which are large."""
 
-    model: Any
+    result: Result
+    levels: np.ndarray
+    """Of the tree shown, (row, level)."""
+    cdl: float
+    """Of the same."""
     draws: Scores
     best: Scores
     """Of the best draw of each chain."""
@@ -82,14 +87,14 @@ def fit_pool(case: Case, length: Length, seed: int, tell: Tell) -> Pool:
     return Pool(found[Method()], pool_means(found.values()), rows)
 
 
-def fit_traces(case: Case, length: Length, seed: int, tell: Tell) -> dict[Method, Any]:
+def fit_traces(case: Case, length: Length, seed: int, tell: Tell) -> dict[Method, Result]:
     """Chains from their start on, weak and strong penalty, both samplers."""
     found = {}
     for sampler in SAMPLERS:
         for strength in TRACED:
             method = Method("max", sampler, strength, 1.0)
             tell(f"{case.name}: from the start, {method.words}")
-            found[method] = fit(case, method, length, seed)
+            found[method] = fit(case, method, length, seed).result_
     return found
 
 
@@ -120,7 +125,8 @@ def fit_cases(case: Case, methods: Sequence[Method], length: Length, seed: int, 
     for method in methods:
         tell(f"{case.name}: case tree, {method.words}")
         model = fit(case, method, length, seed)
-        found[method] = CaseFit(model, score_draws(case, model.posterior_.paths), best_scores(case, model))
+        draws, best = score_draws(case, model.posterior_.paths), best_scores(case, model.posterior_)
+        found[method] = CaseFit(model.result_, model.level_labels_, model.scores_["cdl"], draws, best)
     return found
 
 
@@ -148,15 +154,21 @@ def grid_tables(case: Case, grid: Mapping[Method, Scores], pool: Pool) -> dict[s
     }
 
 
-def trace_rows(traces: Mapping[Method, Any]) -> list[Row]:
+def likelihoods_of(result: Result) -> dict[str, np.ndarray]:
+    """CDL and RCDL of all draws, (chain, draw)."""
+    scalars: Any = result.posterior.scalars if result.posterior is not None else {}
+    return {name: scalars[name] for name in ("cdl", "rcdl")}
+
+
+def trace_rows(traces: Mapping[Method, Result]) -> list[Row]:
     """Level and fluctuation of the likelihoods in the second half of the chains."""
     rows = []
-    for method, model in traces.items():
+    for method, result in traces.items():
         row = method.columns()
-        for name in ("cdl", "rcdl"):
-            half = model.posterior_.scalars[name][:, model.posterior_.n_draws // 2 :]
+        for name, trace in likelihoods_of(result).items():
+            half = later_half(trace)
             mean, spread = mean_and_spread(half.mean(axis=1))
-            row |= {f"{name}_first": float(model.posterior_.scalars[name][:, 0].mean()), name: mean}
+            row |= {f"{name}_first": float(trace[:, 0].mean()), name: mean}
             row |= {f"{name}_sd_of_chains": spread, f"{name}_sd_along": float(half.std(axis=1).mean())}
         rows.append(row)
     return rows
@@ -179,9 +191,9 @@ def case_rows(case: Case, cases: Mapping[Method, CaseFit]) -> list[Row]:
     """The tree shown of each model: that of the best draw of all chains."""
     rows = []
     for method, found in cases.items():
-        scores = score_draws(case, found.model.level_labels_[None, None])
+        scores = score_draws(case, found.levels[None, None])
         numbers = {name: none_if_unknown(float(values[0, 0])) for name, values in scores.items()}
-        rows.append({"model": method.words, "cdl": found.model.scores_["cdl"], **numbers})
+        rows.append({"model": method.words, "cdl": found.cdl, **numbers})
     return rows
 
 
@@ -192,21 +204,21 @@ def pictures(
     case: Case,
     pool: Pool,
     grid: Mapping[Method, Scores],
-    traces: Mapping[Method, Any],
+    traces: Mapping[Method, Result],
     cases: Mapping[Method, CaseFit],
 ) -> dict[str, Callable[..., Any]]:
     """Functions of axes by the name of their file."""
     found: dict[str, Callable[..., Any]] = {}
     for penalty, sampler in dict.fromkeys((method.penalty, method.sampler) for method in grid):
         found |= maps_of(part_of(grid, penalty, sampler), pool.base, f"{penalty}, {sampler} sampler")
-    for method, model in traces.items():
-        found[f"traces {method.words}"] = partial(score_traces, model.result_, title=method.words)
+    for method, result in traces.items():
+        found[f"traces {method.words}"] = partial(score_traces, result, title=method.words)
     f = {method.words: np.column_stack([own.best[n][:, 0] for n in level_names(case.settings["depth"])])
          for method, own in cases.items()}  # fmt: skip
     found["levels"] = partial(level_scores, f, title="best trees of the chains")
     for method, own in cases.items():
         shown = {"leaf_labels": case.names, "images": case.images, "title": method.words}
-        found[f"tree {method.words}"] = partial(level_tree, own.model.result_, **shown)
+        found[f"tree {method.words}"] = partial(level_tree, own.result, **shown)
     return found
 
 

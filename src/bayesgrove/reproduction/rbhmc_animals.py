@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
+from bayesgrove.inference.result import Result
 from bayesgrove.reproduction import nested_claims as judge
 from bayesgrove.reproduction.nested_cases import animals, wine
 from bayesgrove.reproduction.nested_runs import SAMPLERS, Length, Method, Scores
@@ -21,6 +20,7 @@ from bayesgrove.reproduction.nested_stages import (
     fit_traces,
     grid_tables,
     level_rows,
+    likelihoods_of,
     part_of,
     pictures,
     trace_rows,
@@ -79,7 +79,7 @@ def run(*, quick: bool, seed: int, data_home: Any, tell: Tell) -> Outcome:
 
 
 def claims(
-    traces: Mapping[Method, Any], grid: Mapping[Method, Scores], cases: Mapping[Method, CaseFit], pool: Pool
+    traces: Mapping[Method, Result], grid: Mapping[Method, Scores], cases: Mapping[Method, CaseFit], pool: Pool
 ) -> list[Claim]:
     """Items 1 to 4 for both samplers, then ours."""
     found = []
@@ -89,9 +89,9 @@ def claims(
     return found + judge.judge_chance("Animals", cases[CHANCE_DEFAULT].draws, pool.means)
 
 
-def trace_claims(sampler: str, traces: Mapping[Method, Any]) -> list[Claim]:
+def trace_claims(sampler: str, traces: Mapping[Method, Result]) -> list[Claim]:
     """Item 1."""
-    weak, strong = (scalars_of(traces[Method("max", sampler, strength, 1.0)]) for strength in (0.01, 1.0))
+    weak, strong = (likelihoods_of(traces[Method("max", sampler, strength, 1.0)]) for strength in (0.01, 1.0))
     return [
         judge.judge_plateau("1", sampler, weak),
         judge.judge_likeness("1", sampler, weak["cdl"], weak["rcdl"]),
@@ -99,11 +99,6 @@ def trace_claims(sampler: str, traces: Mapping[Method, Any]) -> list[Claim]:
             "1: at C = 1 RCDL fluctuates far more", sampler, weak["rcdl"], strong["rcdl"], judge.FAR_MORE
         ),
     ]
-
-
-def scalars_of(model: Any) -> dict[str, np.ndarray]:
-    """The two likelihoods of all draws."""
-    return {name: model.posterior_.scalars[name] for name in ("cdl", "rcdl")}
 
 
 def grid_claims(sampler: str, grid: Mapping[Method, Scores], base: Scores) -> list[Claim]:

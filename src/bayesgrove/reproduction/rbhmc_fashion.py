@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayesgrove.datasets.home import is_present
+from bayesgrove.inference.result import Result
 from bayesgrove.reproduction import nested_claims as judge
 from bayesgrove.reproduction.nested_cases import animals, digits, fashion
 from bayesgrove.reproduction.nested_runs import SAMPLERS, Length, Method, Scores, fit
@@ -22,12 +23,12 @@ from bayesgrove.reproduction.nested_stages import (
     fit_traces,
     grid_tables,
     level_rows,
+    likelihoods_of,
     part_of,
     pictures,
     trace_rows,
 )
 from bayesgrove.reproduction.outcome import Claim, Outcome, Tell
-from bayesgrove.reproduction.rbhmc_animals import scalars_of
 
 FULL = Plan(
     strengths=(0.0003, 0.001, 0.003, 0.01, 0.1, 1.0),
@@ -87,11 +88,13 @@ def animal_traces(plan: Plan, seed: int, data_home: Any, tell: Tell) -> dict[str
         return dict.fromkeys(SAMPLERS)
     tell("Animals: from the start, for comparison")
     case = animals(data_home)
-    return {s: scalars_of(fit(case, Method("max", s, 0.01, 1.0), plan.traces, seed))["cdl"] for s in SAMPLERS}
+    return {
+        s: likelihoods_of(fit(case, Method("max", s, 0.01, 1.0), plan.traces, seed).result_)["cdl"] for s in SAMPLERS
+    }
 
 
 def claims(
-    traces: Mapping[Method, Any],
+    traces: Mapping[Method, Result],
     steady: Mapping[str, np.ndarray | None],
     grid: Mapping[Method, Scores],
     cases: Mapping[Method, CaseFit],
@@ -106,9 +109,9 @@ def claims(
     return found + judge.judge_chance("Fashion", cases[CHANCE_DEFAULT].draws, pool.means)
 
 
-def trace_claims(sampler: str, traces: Mapping[Method, Any], other: np.ndarray | None) -> list[Claim]:
+def trace_claims(sampler: str, traces: Mapping[Method, Result], other: np.ndarray | None) -> list[Claim]:
     """Item 5."""
-    weak, strong = (scalars_of(traces[Method("max", sampler, strength, 1.0)]) for strength in (0.01, 1.0))
+    weak, strong = (likelihoods_of(traces[Method("max", sampler, strength, 1.0)]) for strength in (0.01, 1.0))
     return [
         judge.judge_plateau("5", sampler, weak),
         judge.judge_steadiness(sampler, weak["cdl"], other),
