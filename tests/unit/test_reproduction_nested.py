@@ -220,7 +220,8 @@ def test_every_claim_has_its_settings(module, plan):
     grid = dict.fromkeys(stages.grid_methods(getattr(module, plan)), made)
     cases = dict.fromkeys(module.case_methods(), stages.CaseFit(result, np.zeros((3, depth), int), 0.0, made, made))
     steady = () if module is rbhmc_animals else (dict.fromkeys(SAMPLERS, near(-9.0)),)
-    found = module.claims(traces, *steady, grid, cases, stages.Pool(made, runs.pool_means([made]), []))
+    pool = stages.Pool(made, runs.pool_means([made]), [])
+    found = module.claims(stages.Study(pool, traces, grid, cases, {}, {}, []), *steady)
     items = {claim.paper[0] for claim in found}
     assert items == ({"1", "2", "3", "4", "o"} if module is rbhmc_animals else {"5", "6", "7", "o"})
     by_sampler = [sum(f"[{judge.WHO[sampler]}]" in claim.paper for claim in found) for sampler in SAMPLERS]
@@ -236,7 +237,7 @@ def test_full_plans_have_ten_chains():
 
 
 def test_a_small_experiment():
-    """Every stage once, on few rows."""
+    """Every stage but the grid, on few rows."""
     rng = generator(4)
     rows = np.concatenate([rng.normal(centre, 0.4, (6, 2)) for centre in (-3.0, 3.0)])
     case = Case("blobs", rows, np.repeat(["a", "b"], 6), ANIMALS, tuple(f"row {i}" for i in range(12)))

@@ -75,6 +75,35 @@ class CaseFit(NamedTuple):
     """Of the best draw of each chain."""
 
 
+class Study(NamedTuple):
+    """All that was found of a table, and of one nobody tuned on."""
+
+    pool: Pool
+    traces: Mapping[Method, Result]
+    grid: Mapping[Method, Scores]
+    cases: Mapping[Method, CaseFit]
+    tables: Mapping[str, Sequence[Row]]
+    figures: Mapping[str, Callable[..., Any]]
+    other_claims: Sequence[Claim]
+
+
+def study(case: Case, other: Case, plan: Plan, methods: Sequence[Method], seed: int, tell: Tell) -> Study:
+    """All stages; `methods` are those whose case trees are shown."""
+    pool = fit_pool(case, plan.pool, seed, tell)
+    traces = fit_traces(case, plan.traces, seed, tell)
+    grid = fit_grid(case, plan, seed, tell)
+    cases = fit_cases(case, methods, plan.cases, seed, tell)
+    other_tables, other_claims = compare_chance(other, plan, seed, tell)
+    tables = {
+        "traces": trace_rows(traces),
+        **grid_tables(case, grid, pool),
+        "case trees": case_rows(case, cases),
+        "levels": level_rows(cases),
+        **other_tables,
+    }
+    return Study(pool, traces, grid, cases, tables, pictures(case, pool, grid, traces, cases), other_claims)
+
+
 def fit_pool(case: Case, length: Length, seed: int, tell: Tell) -> Pool:
     """BHMC at all alphas of the pool."""
     found = {}
@@ -130,15 +159,15 @@ def fit_cases(case: Case, methods: Sequence[Method], length: Length, seed: int, 
     return found
 
 
-def compare_chance(case: Case, plan: Plan, seed: int, tell: Tell) -> tuple[list[Row], list[Row], list[Claim]]:
-    """A table nobody tuned on: rows of scores, rows at equal numbers of nodes, claims."""
+def compare_chance(case: Case, plan: Plan, seed: int, tell: Tell) -> tuple[dict[str, list[Row]], list[Claim]]:
+    """A table nobody tuned on: scores, differences at equal numbers of nodes, claims."""
     pool = fit_pool(case, plan.pool, seed, tell)
     tell(f"{case.name}: {CHANCE_DEFAULT.words}")
     scores = score_draws(case, fit(case, CHANCE_DEFAULT, plan.chance, seed).posterior_.paths)
     names = score_names(case.settings["depth"])
     own = [*pool.rows, {"data": case.name, **score_row(CHANCE_DEFAULT, scores, names)}]
     equal = [{"data": case.name, **matched_row(CHANCE_DEFAULT, scores, pool.means)}]
-    return own, equal, judge_chance(case.name, scores, pool.means)
+    return {case.name: own, f"{case.name} matched": equal}, judge_chance(case.name, scores, pool.means)
 
 
 # Tables

@@ -11,19 +11,10 @@ from bayesgrove.reproduction.nested_stages import (
     CHANCE_DEFAULT,
     CaseFit,
     Plan,
-    Pool,
-    case_rows,
-    compare_chance,
-    fit_cases,
-    fit_grid,
-    fit_pool,
-    fit_traces,
-    grid_tables,
-    level_rows,
+    Study,
     likelihoods_of,
     part_of,
-    pictures,
-    trace_rows,
+    study,
 )
 from bayesgrove.reproduction.outcome import Claim, Outcome, Tell
 
@@ -60,33 +51,22 @@ def case_methods() -> list[Method]:
 
 def run(*, quick: bool, seed: int, data_home: Any, tell: Tell) -> Outcome:
     """All stages."""
-    plan, case = QUICK if quick else FULL, animals(data_home)
-    pool = fit_pool(case, plan.pool, seed, tell)
-    traces = fit_traces(case, plan.traces, seed, tell)
-    grid = fit_grid(case, plan, seed, tell)
-    cases = fit_cases(case, case_methods(), plan.cases, seed, tell)
-    other_rows, other_matched, other_claims = compare_chance(wine(), plan, seed, tell)
-    tables = grid_tables(case, grid, pool)
-    tables = {
-        "traces": trace_rows(traces), **tables, "case trees": case_rows(case, cases), "levels": level_rows(cases),
-        "wine": other_rows, "wine matched": other_matched,
-    }  # fmt: skip
-    found = claims(traces, grid, cases, pool) + other_claims
+    plan = QUICK if quick else FULL
+    found = study(animals(data_home), wine(), plan, case_methods(), seed, tell)
+    verdicts = [*claims(found), *found.other_claims]
     return Outcome(
-        "RBHMC on Animals (Huang, Ng, Laitonjam and Hurley)", tables, found, notes(quick),
-        pictures(case, pool, grid, traces, cases),
-    )  # fmt: skip
+        "RBHMC on Animals (Huang, Ng, Laitonjam and Hurley)", found.tables, verdicts, notes(quick), found.figures
+    )
 
 
-def claims(
-    traces: Mapping[Method, Result], grid: Mapping[Method, Scores], cases: Mapping[Method, CaseFit], pool: Pool
-) -> list[Claim]:
+def claims(found: Study) -> list[Claim]:
     """Items 1 to 4 for both samplers, then ours."""
-    found = []
+    verdicts = []
     for sampler in SAMPLERS:
-        found += trace_claims(sampler, traces) + grid_claims(sampler, part_of(grid, "max", sampler), pool.base)
-        found += case_claims(sampler, cases)
-    return found + judge.judge_chance("Animals", cases[CHANCE_DEFAULT].draws, pool.means)
+        verdicts += trace_claims(sampler, found.traces)
+        verdicts += grid_claims(sampler, part_of(found.grid, "max", sampler), found.pool.base)
+        verdicts += case_claims(sampler, found.cases)
+    return verdicts + judge.judge_chance("Animals", found.cases[CHANCE_DEFAULT].draws, found.pool.means)
 
 
 def trace_claims(sampler: str, traces: Mapping[Method, Result]) -> list[Claim]:

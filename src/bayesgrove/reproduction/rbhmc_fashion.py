@@ -14,19 +14,10 @@ from bayesgrove.reproduction.nested_stages import (
     CHANCE_DEFAULT,
     CaseFit,
     Plan,
-    Pool,
-    case_rows,
-    compare_chance,
-    fit_cases,
-    fit_grid,
-    fit_pool,
-    fit_traces,
-    grid_tables,
-    level_rows,
+    Study,
     likelihoods_of,
     part_of,
-    pictures,
-    trace_rows,
+    study,
 )
 from bayesgrove.reproduction.outcome import Claim, Outcome, Tell
 
@@ -63,23 +54,13 @@ def case_methods() -> list[Method]:
 
 def run(*, quick: bool, seed: int, data_home: Any, tell: Tell) -> Outcome:
     """All stages."""
-    plan, case = QUICK if quick else FULL, fashion(data_home)
-    pool = fit_pool(case, plan.pool, seed, tell)
-    traces = fit_traces(case, plan.traces, seed, tell)
+    plan = QUICK if quick else FULL
+    found = study(fashion(data_home), digits(), plan, case_methods(), seed, tell)
     steady = animal_traces(plan, seed, data_home, tell)
-    grid = fit_grid(case, plan, seed, tell)
-    cases = fit_cases(case, case_methods(), plan.cases, seed, tell)
-    other_rows, other_matched, other_claims = compare_chance(digits(), plan, seed, tell)
-    tables = grid_tables(case, grid, pool)
-    tables = {
-        "traces": trace_rows(traces), **tables, "case trees": case_rows(case, cases), "levels": level_rows(cases),
-        "digits": other_rows, "digits matched": other_matched,
-    }  # fmt: skip
-    found = claims(traces, steady, grid, cases, pool) + other_claims
+    verdicts = [*claims(found, steady), *found.other_claims]
     return Outcome(
-        "RBHMC on Fashion-MNIST (Huang, Ng, Laitonjam and Hurley)", tables, found, notes(quick),
-        pictures(case, pool, grid, traces, cases),
-    )  # fmt: skip
+        "RBHMC on Fashion-MNIST (Huang, Ng, Laitonjam and Hurley)", found.tables, verdicts, notes(quick), found.figures
+    )
 
 
 def animal_traces(plan: Plan, seed: int, data_home: Any, tell: Tell) -> dict[str, np.ndarray | None]:
@@ -93,20 +74,14 @@ def animal_traces(plan: Plan, seed: int, data_home: Any, tell: Tell) -> dict[str
     }
 
 
-def claims(
-    traces: Mapping[Method, Result],
-    steady: Mapping[str, np.ndarray | None],
-    grid: Mapping[Method, Scores],
-    cases: Mapping[Method, CaseFit],
-    pool: Pool,
-) -> list[Claim]:
+def claims(found: Study, steady: Mapping[str, np.ndarray | None]) -> list[Claim]:
     """Items 5 to 7 for both samplers, then ours."""
-    found = []
+    verdicts = []
     for sampler in SAMPLERS:
-        own = part_of(grid, "max", sampler)
-        found += trace_claims(sampler, traces, steady[sampler]) + grid_claims(sampler, own, pool.base)
-        found += case_claims(sampler, cases)
-    return found + judge.judge_chance("Fashion", cases[CHANCE_DEFAULT].draws, pool.means)
+        verdicts += trace_claims(sampler, found.traces, steady[sampler])
+        verdicts += grid_claims(sampler, part_of(found.grid, "max", sampler), found.pool.base)
+        verdicts += case_claims(sampler, found.cases)
+    return verdicts + judge.judge_chance("Fashion", found.cases[CHANCE_DEFAULT].draws, found.pool.means)
 
 
 def trace_claims(sampler: str, traces: Mapping[Method, Result], other: np.ndarray | None) -> list[Claim]:
