@@ -102,3 +102,10 @@ def test_without_matplotlib_there_are_no_pictures(pictured, tmp_path, capsys, mo
     assert main(["reproduce", "bhcc-views", "--out", str(out)]) == 0
     assert "no pictures: matplotlib is not installed" in " ".join(capsys.readouterr().out.split())
     assert not list(out.glob("*.png"))
+
+
+def test_a_table_that_does_not_fit_is_named(monkeypatch, capsys):
+    rows = [{f"a long title {k}": 1.0 for k in range(20)}]
+    monkeypatch.setattr(bhcc_views, "run", lambda **options: Outcome("Views", {"wide one": rows}, []))
+    assert main(["reproduce", "bhcc-views"]) == 0
+    assert "1 rows, too wide for this terminal: in wide-one.csv with --out FOLDER" in capsys.readouterr().out

@@ -203,6 +203,9 @@ def test_the_chance_normalised_penalty_is_judged_at_equal_nodes():
     good, bad = with_nodes(scores(aid=9.0, aod=11.0, f1=0.6)), with_nodes(scores(aid=11.0, aod=11.0, f2=0.3))
     assert verdicts(*judge.judge_chance("wine", good, pool)) == ["holds", "holds"]
     assert verdicts(*judge.judge_chance("wine", bad, pool)) == ["fails", "fails"]
+    alone = judge.judge_chance("wine", {**good, "nodes": good["nodes"] + 9.0}, pool)
+    assert verdicts(*alone) == ["undecided", "undecided"]
+    assert alone[0].ours == "AID unknown, AOD unknown"
 
 
 # Whole experiments

@@ -66,7 +66,11 @@ def show(console: Console, outcome: Outcome) -> None:
     console.print(outcome.title, style="bold")
     for name, rows in outcome.tables.items():
         console.print(f"\n{name}")
-        console.print(grid_of(rows))
+        grid = grid_of(rows)
+        if console.measure(grid).maximum <= console.width:
+            console.print(grid)
+        else:
+            console.print(f"{len(rows)} rows, too wide for this terminal: in {file_name(name)}.csv with --out FOLDER")
     console.print()
     claims = Grid(box=None, pad_edge=False, header_style="bold")
     for title in ("verdict", "the paper", "here"):

@@ -34,7 +34,7 @@ def of_sampler(sampler: str, claim: str) -> str:
 
 def plus_minus(mean: float, error: float) -> str:
     """A difference and its standard error."""
-    return f"{mean:+.3g}±{error:.1g}"
+    return f"{mean:+.3g}±{error:.2g}" if np.isfinite(mean) else "unknown"
 
 
 def all_signs(signs: Sequence[int]) -> bool | None:
@@ -215,6 +215,7 @@ def judge_chance(where: str, scores: Scores, pool: Mapping[str, np.ndarray]) -> 
     words = {name: f"{name.upper()} {plus_minus(*one)}" for name, one in found.items()}
     signs = [-clear_sign(*found["aid"]), clear_sign(*found["aod"])]
     levels = f_names(scores)
+    is_known = bool(np.isfinite([found[name] for name in levels]).all())
     return [
         Claim(
             f"ours, {where}: at equal numbers of nodes the chance-normalised penalty lowers AID and raises AOD",
@@ -224,6 +225,6 @@ def judge_chance(where: str, scores: Scores, pool: Mapping[str, np.ndarray]) -> 
         Claim(
             f"ours, {where}: and F is worse at no level",
             ", ".join(words[name] for name in levels),
-            all(clear_sign(*found[name]) >= 0 for name in levels),
+            all(clear_sign(*found[name]) >= 0 for name in levels) if is_known else None,
         ),
     ]

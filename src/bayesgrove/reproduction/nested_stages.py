@@ -30,7 +30,7 @@ from bayesgrove.reproduction.nested_runs import (
 )
 from bayesgrove.reproduction.outcome import Claim, Row, Tell
 
-POOL_FACTORS = (0.01, 0.05, 0.2, 0.5, 1.0, 2.0)
+POOL_FACTORS = (0.01, 0.05, 0.2, 0.5, 1.0, 1.5, 2.0)
 """Of alpha: BHMC with fewer and with more nodes."""
 TRACED = (0.01, 1.0)
 CHANCE_DEFAULT = Method("chance", "exact", 0.03, 0.2)

@@ -27,7 +27,7 @@ FULL = Plan(
     traces=Length(10, 0, 3000, 5),
     grid=Length(10, 500, 100, 10),
     chance=Length(10, 500, 100, 10),
-    cases=Length(10, 2000, 200, 20),
+    cases=Length(10, 5000, 500, 20),
 )
 QUICK = Plan(
     strengths=(0.01, 0.1, 1.0),

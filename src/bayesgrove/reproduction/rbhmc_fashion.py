@@ -27,10 +27,10 @@ FULL = Plan(
     chance_strengths=(0.01, 0.03),
     chance_margins=(0.1, 0.2, 1.0),
     pool=Length(10, 300, 70, 10),
-    traces=Length(10, 0, 1000, 4),
-    grid=Length(10, 300, 60, 10),
-    chance=Length(10, 250, 35, 10),
-    cases=Length(10, 500, 100, 10),
+    traces=Length(10, 0, 2000, 5),
+    grid=Length(10, 500, 100, 10),
+    chance=Length(10, 500, 100, 10),
+    cases=Length(10, 1000, 150, 20),
 )
 QUICK = Plan(
     strengths=(0.001, 0.01, 1.0),
