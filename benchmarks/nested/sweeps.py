@@ -18,7 +18,7 @@ WANTED_RATIO = {0.0: 80.0, 0.01: 200.0}
 FULL_SWEEPS, BURN_IN = 15_000, 300
 TWIN_SWEEPS = {0.0: 10, 0.01: 4}
 """A round of the twin's; it takes as long as hundreds of ours."""
-FLOOR_SWEEPS = 500
+FLOOR_SWEEPS, MOST_TRIES = 500, 5
 
 
 @kernel
@@ -81,20 +81,30 @@ def twin_seconds(sampler: Any, state: Any, n_sweeps: int, seed: int) -> float | 
         return None
     if folder not in sys.path:
         sys.path.append(folder)
-    from reference.nested import Model, nodes_of
+    from reference.nested import Model
     from reference.nested_arrays import state_of
     from reference.nested_moves import sweep
 
     target = sampler.target
     model = Model(target.data, depth=target.depth, strength=target.strength, margin=target.margin)
-    own, rng = state_of(sampler.draw(state)), generator(seed)
-    for node in nodes_of(own.root):
-        if not node.eta.size:  # the root has none, and without penalty no node
-            node.eta = np.zeros(target.data.shape[1])
-    start = time.process_time()
-    for _ in range(n_sweeps):
-        sweep(rng, model, own)
-    return (time.process_time() - start) / n_sweeps
+    rng, arrays = generator(seed), sampler.draw(state)
+    arrays.setdefault("discriminants", np.zeros((len(arrays["log_weights"]) - 1, target.data.shape[1])))
+    own, total, n_done = state_of(arrays), 0.0, 0
+    for _ in range(MOST_TRIES * n_sweeps):
+        start = time.process_time()
+        try:
+            with np.errstate(invalid="ignore"):
+                sweep(rng, model, own)
+        except ValueError as error:
+            if "NaN" not in str(error):
+                raise
+            # its weights underflow now and then, as it has no logs of Dirichlet parameters
+            own = state_of(arrays)
+            continue
+        total, n_done = total + time.process_time() - start, n_done + 1
+        if n_done == n_sweeps:
+            break
+    return total / n_done if n_done else None
 
 
 def measure(seed: int, n_sweeps: int, repeats: int) -> list[dict[str, Any]]:
@@ -128,7 +138,7 @@ def row_of(strength: float, own: float, twins: list[float | None], floor: float,
     holds = row["seconds_of_15000"] <= WANTED_SECONDS[strength]
     known = [seconds for seconds in twins if seconds is not None]
     if not known:
-        return {**row, "holds": holds, "note": "twin not measured: there are no tests beside the benchmarks"}
+        return {**row, "holds": holds, "note": "twin not measured"}
     ratio = statistics.mean(known) / own
     row |= {"twin_ms": 1e3 * statistics.mean(known), "twin_over_ours": ratio}
     return {**row, "wanted_ratio": f">= {WANTED_RATIO[strength]:g}", "holds": holds and ratio >= WANTED_RATIO[strength]}

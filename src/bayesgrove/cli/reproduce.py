@@ -20,6 +20,8 @@ from bayesgrove.reproduction.experiments import reproduce as run
 from bayesgrove.reproduction.outcome import Outcome, Row
 
 OUTCOME, CLAIMS = "outcome.json", "claims.csv"
+WIDEST = 10_000
+"""Letters in a line of the widest table that is measured."""
 STYLES = {"holds": "green", "fails": "red", "undecided": "yellow"}
 
 
@@ -67,7 +69,7 @@ def show(console: Console, outcome: Outcome) -> None:
     for name, rows in outcome.tables.items():
         console.print(f"\n{name}")
         grid = grid_of(rows)
-        if console.measure(grid).maximum <= console.width:
+        if console.measure(grid, options=console.options.update(max_width=WIDEST)).maximum <= console.width:
             console.print(grid)
         else:
             console.print(f"{len(rows)} rows, too wide for this terminal: in {file_name(name)}.csv with --out FOLDER")
