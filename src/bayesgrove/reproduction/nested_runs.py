@@ -65,7 +65,7 @@ def fit(case: Case, method: Method, length: Length, seed: int) -> Any:
     if method.penalty == PLAIN:
         return BHMC(sampler=method.sampler, **common).fit(case.X)
     scale = "rms" if method.penalty.startswith("chance") else None
-    options = {"C": method.C, "margin": method.margin, "penalty": method.penalty, "margin_scale": scale}
+    options: dict[str, Any] = {"C": method.C, "margin": method.margin, "penalty": method.penalty, "margin_scale": scale}
     return RBHMC(sampler=method.sampler, **options, **common).fit(case.X)
 
 

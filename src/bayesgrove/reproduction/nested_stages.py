@@ -112,7 +112,7 @@ def fit_pool(case: Case, length: Length, seed: int, tell: Tell) -> Pool:
         method = Method(alpha_factor=factor)
         found[method] = score_draws(case, fit(case, method, length, seed).posterior_.paths)
     names = score_names(case.settings["depth"])
-    rows = [{"data": case.name, **score_row(method, scores, names)} for method, scores in found.items()]
+    rows: list[Row] = [{"data": case.name, **score_row(method, scores, names)} for method, scores in found.items()]
     return Pool(found[Method()], pool_means(found.values()), rows)
 
 
@@ -166,7 +166,7 @@ def compare_chance(case: Case, plan: Plan, seed: int, tell: Tell) -> tuple[dict[
     scores = score_draws(case, fit(case, CHANCE_DEFAULT, plan.chance, seed).posterior_.paths)
     names = score_names(case.settings["depth"])
     own = [*pool.rows, {"data": case.name, **score_row(CHANCE_DEFAULT, scores, names)}]
-    equal = [{"data": case.name, **matched_row(CHANCE_DEFAULT, scores, pool.means)}]
+    equal: list[Row] = [{"data": case.name, **matched_row(CHANCE_DEFAULT, scores, pool.means)}]
     return {case.name: own, f"{case.name} matched": equal}, judge_chance(case.name, scores, pool.means)
 
 
@@ -191,7 +191,7 @@ def likelihoods_of(result: Result) -> dict[str, np.ndarray]:
 
 def trace_rows(traces: Mapping[Method, Result]) -> list[Row]:
     """Level and fluctuation of the likelihoods in the second half of the chains."""
-    rows = []
+    rows: list[Row] = []
     for method, result in traces.items():
         row = method.columns()
         for name, trace in likelihoods_of(result).items():
@@ -205,7 +205,7 @@ def trace_rows(traces: Mapping[Method, Result]) -> list[Row]:
 
 def level_rows(cases: Mapping[Method, CaseFit]) -> list[Row]:
     """F by level: of the best tree of each chain, and of all draws."""
-    rows = []
+    rows: list[Row] = []
     for method, found in cases.items():
         for name in (name for name in found.draws if name not in COUNTS):
             (best, best_sd), (drawn, drawn_sd) = (
@@ -218,7 +218,7 @@ def level_rows(cases: Mapping[Method, CaseFit]) -> list[Row]:
 
 def case_rows(case: Case, cases: Mapping[Method, CaseFit]) -> list[Row]:
     """The tree shown of each model: that of the best draw of all chains."""
-    rows = []
+    rows: list[Row] = []
     for method, found in cases.items():
         scores = score_draws(case, found.levels[None, None])
         numbers = {name: none_if_unknown(float(values[0, 0])) for name, values in scores.items()}
@@ -246,7 +246,7 @@ def pictures(
          for method, own in cases.items()}  # fmt: skip
     found["levels"] = partial(level_scores, f, title="best trees of the chains")
     for method, own in cases.items():
-        shown = {"leaf_labels": case.names, "images": case.images, "title": method.words}
+        shown: dict[str, Any] = {"leaf_labels": case.names, "images": case.images, "title": method.words}
         found[f"tree {method.words}"] = partial(level_tree, own.result, **shown)
     return found
 
@@ -254,10 +254,10 @@ def pictures(
 def maps_of(grid: Mapping[Method, Scores], base: Scores, title: str) -> dict[str, Callable[..., Any]]:
     """Heat maps over strength and margin of one penalty and sampler."""
     strengths, margins = (sorted({getattr(method, key) for method in grid}) for key in ("C", "margin"))
-    found = {}
+    found: dict[str, Callable[..., Any]] = {}
     for name in PICTURED:
         middle = mean_and_spread(chain_means(base[name]))[0]
         values = grid_of(grid, name)
-        options = {"name": name.upper(), "reference": middle, "title": title}
+        options: dict[str, Any] = {"name": name.upper(), "reference": middle, "title": title}
         found[f"{name} {title}"] = partial(sensitivity, values, strengths, margins, **options)
     return found
