@@ -49,6 +49,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks randomized-bhc
 	$(BIN)/python -m benchmarks mixtures
 	$(BIN)/python -m benchmarks cross
+	$(BIN)/python -m benchmarks nested
 	$(BIN)/python -m benchmarks startup
 
 # pylace wants older versions of pandas and polars than we do: an environment of its own

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from bayesgrove.core import provenance
-from benchmarks import bhc, cross, machine, mixtures, randomized_bhc, startup
+from benchmarks import bhc, cross, machine, mixtures, nested, randomized_bhc, startup
 from benchmarks.timing import format_rows
 
 NAMES = {
     "bhc": bhc.run,
     "cross": cross.run,
     "mixtures": mixtures.run,
+    "nested": nested.run,
     "randomized-bhc": randomized_bhc.run,
     "startup": startup.run,
 }
@@ -26,9 +27,11 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5, help="rounds; the median is reported (default 5)")
     parser.add_argument("--sizes", type=int, nargs="+", help="numbers of rows instead of the usual ones")
     parser.add_argument("--kinds", nargs="+", help="kinds of data (randomized-bhc only)")
-    parser.add_argument("--parts", nargs="+", choices=mixtures.PARTS + cross.PARTS, help="parts (mixtures, cross)")
-    parser.add_argument("--seed", type=int, help="first seed of the data, new each time by default (mixtures, cross)")
-    parser.add_argument("--quick", action="store_true", help="small sizes and short runs (mixtures, cross)")
+    parts = tuple(dict.fromkeys(mixtures.PARTS + cross.PARTS + nested.PARTS))
+    with_parts = "(mixtures, cross, nested)"
+    parser.add_argument("--parts", nargs="+", choices=parts, help=f"parts {with_parts}")
+    parser.add_argument("--seed", type=int, help=f"first seed of the data, new each time by default {with_parts}")
+    parser.add_argument("--quick", action="store_true", help=f"small sizes and short runs {with_parts}")
     arguments = parser.parse_args()
     if arguments.repeats < 1:
         parser.error("--repeats must be at least 1")

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 
 import pytest
 
@@ -76,3 +77,35 @@ def test_an_unknown_name_is_one_line(capsys):
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert "NAME is one of bhcc-views" in told
+
+
+@pytest.fixture
+def pictured(monkeypatch):
+    """An experiment with a picture."""
+
+    def run(*, quick, seed, data_home, tell):
+        return Outcome("Views", {}, [], [], {"a line (0.1, 1)": lambda ax: ax.plot([0, 1])})
+
+    monkeypatch.setattr(bhcc_views, "run", run)
+
+
+def test_pictures_are_beside_the_tables(pictured, tmp_path):
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "found"
+    assert main(["reproduce", "bhcc-views", "--out", str(out)]) == 0
+    assert (out / "a-line-0.1-1.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_matplotlib_there_are_no_pictures(pictured, tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    out = tmp_path / "found"
+    assert main(["reproduce", "bhcc-views", "--out", str(out)]) == 0
+    assert "no pictures: matplotlib is not installed" in " ".join(capsys.readouterr().out.split())
+    assert not list(out.glob("*.png"))
+
+
+def test_a_table_that_does_not_fit_is_named(monkeypatch, capsys):
+    rows = [{f"a long title {k}": 1.0 for k in range(20)}]
+    monkeypatch.setattr(bhcc_views, "run", lambda **options: Outcome("Views", {"wide one": rows}, []))
+    assert main(["reproduce", "bhcc-views"]) == 0
+    assert "1 rows, too wide for this terminal: in wide-one.csv with --out FOLDER" in capsys.readouterr().out

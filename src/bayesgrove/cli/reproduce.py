@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from bayesgrove.reproduction.experiments import reproduce as run
 from bayesgrove.reproduction.outcome import Outcome, Row
 
 OUTCOME, CLAIMS = "outcome.json", "claims.csv"
+WIDEST = 10_000
+"""Letters in a line of the widest table that is measured."""
 STYLES = {"holds": "green", "fails": "red", "undecided": "yellow"}
 
 
@@ -45,6 +48,9 @@ def reproduce(
     if out is not None:
         about = provenance.record(name, {"quick": quick, "seed": seed}, seed) | {"seconds": round(seconds, 1)}
         write(out, outcome, about)
+        why = draw_figures(out, outcome)
+        if why:
+            console.print(why, soft_wrap=True)
         console.print(f"\ntables and verdicts in {out}", soft_wrap=True)
 
 
@@ -63,7 +69,11 @@ def show(console: Console, outcome: Outcome) -> None:
     console.print(outcome.title, style="bold")
     for name, rows in outcome.tables.items():
         console.print(f"\n{name}")
-        console.print(grid_of(rows))
+        grid = grid_of(rows)
+        if console.measure(grid, options=console.options.update(max_width=WIDEST)).maximum <= console.width:
+            console.print(grid)
+        else:
+            console.print(f"{len(rows)} rows, too wide for this terminal: in {file_name(name)}.csv with --out FOLDER")
     console.print()
     claims = Grid(box=None, pad_edge=False, header_style="bold")
     for title in ("verdict", "the paper", "here"):
@@ -107,12 +117,39 @@ def rounded(value: Any) -> Any:
     return float(f"{value:.5g}") if isinstance(known(value), float) else known(value)
 
 
+def file_name(name: str) -> str:
+    """The name of a table or picture in letters that any folder takes.
+
+    Examples
+    --------
+    >>> file_name("tree max (0.1, 1), printed sampler")
+    'tree-max-0.1-1-printed-sampler'
+    """
+    return "-".join(re.findall(r"[a-z0-9._]+", name.lower()))
+
+
+def draw_figures(out: Path, outcome: Outcome) -> str | None:
+    """One picture for each figure; gives the reason when there are none."""
+    if not outcome.figures:
+        return None
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return "no pictures: matplotlib is not installed (pip install 'bayesgrove[plot]')"
+    for name, draw in outcome.figures.items():
+        figure = Figure(figsize=(9, 6), layout="constrained")
+        draw(ax=figure.subplots())
+        with atomic.replacing(out / f"{file_name(name)}.png") as stream:
+            figure.savefig(stream, format="png", dpi=120)
+    return None
+
+
 def write(out: Path, outcome: Outcome, about: Row) -> None:
     """One CSV for each table, to be read, and one for the claims, and everything in one JSON document."""
     out.mkdir(exist_ok=True)
     for name, rows in outcome.tables.items():
         titles = titles_of(rows)
-        file = out / f"{name.lower().replace(' ', '-')}.csv"
+        file = out / f"{file_name(name)}.csv"
         write_csv(file, titles, [[rounded(row.get(title)) for title in titles] for row in rows])
     claims = [[claim.verdict, claim.paper, claim.ours] for claim in outcome.claims]
     write_csv(out / CLAIMS, ("verdict", "paper", "here"), claims)

@@ -44,12 +44,15 @@ class Outcome:
     tables : mapping of str to rows
     claims : sequence of Claim
     notes : sequence of str
+    figures : mapping of str to callable
+        By name, functions that draw into the matplotlib axes they are given.
     """
 
     title: str
     tables: Mapping[str, Sequence[Row]]
     claims: Sequence[Claim]
     notes: Sequence[str] = field(default=())
+    figures: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
 
 def sign_test(differences: Sequence[float]) -> float:
