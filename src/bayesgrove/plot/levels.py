@@ -5,22 +5,15 @@ from typing import Any
 import numpy as np
 
 from bayesgrove.core.constants import NULL
-from bayesgrove.core.errors import InvalidInputError, InvalidSettingError
+from bayesgrove.core.errors import InvalidInputError
 from bayesgrove.inference.result import Result
-from bayesgrove.plot.axes import names_of_items, new_axes
-from bayesgrove.plot.colours import MIXED, node_colours
+from bayesgrove.plot.colours import MIXED
 from bayesgrove.plot.members import (
     BESIDE,
     TREE_SHARE,
     Slots,
-    checked_pictures,
-    cluster_layout,
-    end_members,
-    most_ends,
-    name_slots,
-    show_pictures,
-    with_places,
-    write_members,
+    draw_members,
+    prepare_members,
 )
 from bayesgrove.plot.subjects import as_result
 from bayesgrove.plot.words import LETTER, font_of, room, set_title
@@ -65,26 +58,11 @@ def level_tree(
     title : str, optional
     """
     result = leveled_result(result)
-    for name, value in (("max_members", max_members), ("max_clusters", max_clusters)):
-        if value < 1:
-            raise InvalidSettingError(f"{name} is at least 1, got {value}. Try 20.")
-    pictures = None if images is None else checked_pictures(images, result.labels.size)
-    fitting = max_clusters if ax is None else min(max_clusters, most_ends(ax))
-    layout = cluster_layout(result.tree, result.labels, fitting)
-    ax = new_axes(ax, (8.5, float(np.clip(1.6 + 0.42 * layout.n_ends, 3.0, 12.0))))
-    if pictures is None:
-        members = end_members(result, layout, names_of_items(result.tree, leaf_labels), max_members)
-        slots = name_slots(ax, members)
-    else:
-        slots = Slots(np.ones(layout.n_ends), [[] for _ in range(layout.n_ends)], font_of(ax) - 1.0)
-    placed = with_places(layout, slots.height)
-    colours = node_colours(result.tree, result.labels, layout.node)
+    drawing = prepare_members(result, ax, images, leaf_labels, max_members, max_clusters, (8.5, 12.0))
+    ax, placed, slots = drawing.ax, drawing.placed, drawing.slots
     dress_levels(ax, result, float(slots.height.sum()))
-    draw_levels(ax, result, placed, colours)
-    if pictures is None:
-        write_members(ax, placed, slots, colours)
-    else:
-        show_pictures(ax, result.tree, placed, pictures, colours, max_members)
+    draw_levels(ax, result, placed, drawing.colours)
+    draw_members(drawing, result.tree, max_members)
     if credibility:
         write_credibility(ax, result, placed, slots)
     set_title(ax, title)

@@ -1,7 +1,7 @@
 """The tree above the clusters, and what is in them: names or pictures."""
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,27 +59,58 @@ def tree_with_members(
     Names are in the order of the tree; pictures are evenly spread along it.
     """
     result = as_result(result)
+    drawing = prepare_members(result, ax, images, leaf_labels, max_members, max_clusters, (8.0, 11.0))
+    ax, slots = drawing.ax, drawing.slots
+    _draw_tree(ax, result.tree, drawing.placed, drawing.colours, float(slots.height.sum()))
+    draw_members(drawing, result.tree, max_members)
+    set_title(ax, title, above=font_of(ax))
+    return ax
+
+
+class Drawing(NamedTuple):
+    """Where branches and their members go."""
+
+    ax: Any
+    placed: Any
+    slots: "Slots"
+    colours: Any
+    pictures: np.ndarray | None
+    """None where names are written."""
+
+
+def prepare_members(
+    result: Result,
+    ax: Any,
+    images: Any,
+    leaf_labels: Sequence[str] | None,
+    max_members: int,
+    max_clusters: int,
+    largest: tuple[float, float],
+) -> Drawing:
+    """Places and colours of the branches shown; new axes have the width of `largest` and at most its height."""
     for name, value in (("max_members", max_members), ("max_clusters", max_clusters)):
         if value < 1:
             raise InvalidSettingError(f"{name} is at least 1, got {value}. Try 20.")
     pictures = None if images is None else checked_pictures(images, result.labels.size)
     fitting = max_clusters if ax is None else min(max_clusters, most_ends(ax))
     layout = cluster_layout(result.tree, result.labels, fitting)
-    ax = new_axes(ax, (8.0, float(np.clip(1.6 + 0.42 * layout.n_ends, 3.0, 11.0))))
+    ax = new_axes(ax, (largest[0], float(np.clip(1.6 + 0.42 * layout.n_ends, 3.0, largest[1]))))
     if pictures is None:
         members = end_members(result, layout, names_of_items(result.tree, leaf_labels), max_members)
         slots = name_slots(ax, members)
     else:
         slots = Slots(np.ones(layout.n_ends), [[] for _ in range(layout.n_ends)], font_of(ax) - 1.0)
-    placed = with_places(layout, slots.height)
     colours = node_colours(result.tree, result.labels, layout.node)
-    _draw_tree(ax, result.tree, placed, colours, float(slots.height.sum()))
+    return Drawing(ax, with_places(layout, slots.height), slots, colours, pictures)
+
+
+def draw_members(drawing: Drawing, tree: Tree, max_members: int) -> None:
+    """Names or pictures at the ends of the branches."""
+    ax, placed, slots, colours, pictures = drawing
     if pictures is None:
         write_members(ax, placed, slots, colours)
     else:
-        show_pictures(ax, result.tree, placed, pictures, colours, max_members)
-    set_title(ax, title, above=font_of(ax))
-    return ax
+        show_pictures(ax, tree, placed, pictures, colours, max_members)
 
 
 def most_ends(ax: Any) -> int:
