@@ -88,4 +88,4 @@ def test_eight_kills_each(tmp_path, name, n_chains, n_draws):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(KINDS))
 def test_a_hundred_kills(tmp_path, name):
-    assert kill_and_resume(tmp_path / "run", name, 2, 2_500, 100, longest=0.3) >= 25
+    assert kill_and_resume(tmp_path / "run", name, 2, 8_000, 100, longest=0.5) >= 25

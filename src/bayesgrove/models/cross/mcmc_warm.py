@@ -1,9 +1,9 @@
 """Compiling the kernels of CrossCat side by side, as `models.nrm.warm` does for mixtures.
 
 Cold, they take the compiler most of a minute of one processor, and numba compiles one at a time in a process. They are
-the same for all tables, so that a fit asks for them before anything else, by the types of their arguments alone: column
-moves, moves of views and the search for the point estimate in a process of its own, the others here. Later runs find
-them on the disk and skip this.
+the same for all tables, so that a fit asks for them before anything else, by the types of their arguments alone. What
+two processes both need is compiled twice: moves of columns, of views and of rows, which share most, go to a process of
+their own, all else is done here. Later runs find them on the disk and skip this.
 """
 
 from typing import Any
@@ -37,18 +37,18 @@ def compile_kernels(loss: str | None) -> None:
     """Have the moves of the chains compiled, unless they are; `loss` names that of the point estimate, if any."""
     if all(is_compiled(dispatcher, *arguments) for dispatcher, arguments in (*calls_here(), *calls_elsewhere())):
         return
-    with working_elsewhere(compile_elsewhere, loss):
+    with working_elsewhere(compile_elsewhere):
         for dispatcher, arguments in calls_here():
             compile_for(dispatcher, *arguments)
+        if loss is not None:
+            estimate_partition(0, np.zeros((2, FEW_ROWS), np.int32), loss)
         make_trees()
 
 
-def compile_elsewhere(loss: str | None) -> None:
+def compile_elsewhere() -> None:
     """The share of the other process."""
     for dispatcher, arguments in calls_elsewhere():
         compile_for(dispatcher, *arguments)
-    if loss is not None:
-        estimate_partition(0, np.zeros((2, FEW_ROWS), np.int32), loss)
 
 
 def make_trees() -> None:
@@ -61,17 +61,11 @@ def make_trees() -> None:
 
 
 def calls_here() -> list[Call]:
-    """Kernels of the first state, and of moves of rows, which use what these compile."""
+    """Split-merge of rows, and what is small."""
     rng, target, views, params, tables = common_arguments()
     whole, number, flags = np.zeros(1, np.int64), np.zeros(1), np.zeros((1, 1), np.bool_)
-    layout, laws = (
-        Layout(whole, whole, number, number, 0, 0),
-        Hyperpriors(params, flags[0], False, params, params, flags),
-    )
+    laws = Hyperpriors(params, flags[0], False, params, params, flags)
     return [
-        (layout_of, (target, params, whole, 0, 0)),
-        (allocate_rows, (rng, target, params, tables, 1.0, 1.0, layout, whole, 0, whole, whole)),
-        (sweep_rows, (rng, target, views, params, tables, 1.0, 1.0, 1.0)),
         (sweep_split_merge, (rng, target, views, params, tables, 1.0, 1.0, 1, whole)),
         (fill_views, (target, params, views)),
         (fill_all_tables, (target, params, tables)),
@@ -82,12 +76,16 @@ def calls_here() -> list[Call]:
 
 
 def calls_elsewhere() -> list[Call]:
-    """Moves of columns and of whole views: both score columns under labels of the rows."""
+    """Moves of columns, of whole views and of single rows: all score columns under labels of the rows."""
     rng, target, views, params, tables = common_arguments()
     whole, number = np.zeros(1, np.int64), np.zeros(1)
+    layout = Layout(whole, whole, number, number, 0, 0)
     return [
         (move_columns, (rng, target, views, params, tables, number, 1.0, Options(0, 1, 1.0), whole, whole)),
         (split_merge_views, (rng, target, views, params, tables, number, 1.0, 1, 1.0, whole)),
+        (allocate_rows, (rng, target, params, tables, 1.0, 1.0, layout, whole, 0, whole, whole)),
+        (sweep_rows, (rng, target, views, params, tables, 1.0, 1.0, 1.0)),
+        (layout_of, (target, params, whole, 0, 0)),
     ]
 
 
