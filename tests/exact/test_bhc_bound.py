@@ -59,6 +59,7 @@ def test_identities_of_the_weights_of_greedy_trees(name):
             assert path == pytest.approx(1.0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_no_bound_exceeds_the_evidence():
     """Greedy, chain, random, truncated and randomized trees, duplicates first; and greedy merges are the twin's."""
     paths = os.pathsep.join([str(TESTS), *sys.path])

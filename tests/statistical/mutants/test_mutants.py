@@ -21,7 +21,17 @@ def find_needed(family):
         find_shared_file(name)
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+LONG_FAMILIES = {"nrm"}
+"""Whose tests take a minute without a mutation: left to `make test-slow`."""
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        pytest.param(family, id=name, marks=[pytest.mark.slow] if name in LONG_FAMILIES else [])
+        for name, family in FAMILIES.items()
+    ],
+)
 def test_without_a_mutation_all_pass(tmp_path, family):
     """Also all of the exact tests of the sources, which need plain Python."""
     find_needed(family)
