@@ -1,11 +1,11 @@
-"""Huang et al. on Animals: convergence, sensitivity to C and margin, case trees, F by level; and wine."""
+"""Huang et al. on Animals: convergence, sensitivity to C and margin, case trees, F by level."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from bayesgrove.inference.result import Result
 from bayesgrove.reproduction import nested_claims as judge
-from bayesgrove.reproduction.nested_cases import animals, wine
+from bayesgrove.reproduction.nested_cases import animals
 from bayesgrove.reproduction.nested_runs import SAMPLERS, Length, Method, Scores
 from bayesgrove.reproduction.nested_stages import (
     CHANCE_DEFAULT,
@@ -52,8 +52,8 @@ def case_methods() -> list[Method]:
 def run(*, quick: bool, seed: int, data_home: Any, tell: Tell) -> Outcome:
     """All stages."""
     plan = QUICK if quick else FULL
-    found = study(animals(data_home), wine(), plan, case_methods(), seed, tell)
-    verdicts = [*claims(found), *found.other_claims]
+    found = study(animals(data_home), plan, case_methods(), seed, tell)
+    verdicts = claims(found)
     return Outcome(
         "RBHMC on Animals (Huang, Ng, Laitonjam and Hurley)", found.tables, verdicts, notes(quick), found.figures
     )
@@ -111,6 +111,5 @@ def notes(quick: bool) -> list[str]:
         "Trees without siblings have neither AID nor AOD and are left out, as in the paper.",
         "Matched: differences from draws of BHMC with as many nodes that have siblings, at alpha x .01 to x 2.",
         "The printed sampler does not leave its law invariant where C > 0; its numbers say nothing about the model.",
-        "Wine: settings of Animals, columns scaled to the variance the prior expects; nothing was tuned on it.",
     ]
     return [*found, "Quick: 3 short chains, far too few for verdicts."] if quick else found
