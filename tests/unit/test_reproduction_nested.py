@@ -245,6 +245,7 @@ def test_full_plans_have_ten_chains():
         lengths = (module.FULL.pool, module.FULL.traces, module.FULL.grid, module.FULL.chance, module.FULL.cases)
         assert {length.n_chains for length in lengths} == {N_CHAINS}
         assert stages.CHANCE_DEFAULT in stages.grid_methods(module.FULL)
+    assert rbhmc_penalties.FULL.pool.n_chains == rbhmc_penalties.FULL.own.n_chains == N_CHAINS
 
 
 def blobs():
@@ -277,13 +278,13 @@ def test_a_small_experiment():
 def test_a_small_comparison_of_penalties(tmp_path):
     """Both stages on few rows; all tables nobody tuned on are at hand."""
     length, told = runs.Length(2, 5, 6, 1), []
-    plan = rbhmc_penalties.Plan(length, length, length, (10,))
+    plan = rbhmc_penalties.Plan(length, length, length, length, (10,))
     own, equal, claims = rbhmc_penalties.compare(blobs(), plan, 0, told.append)
     assert [row["penalty"] for row in own[-4:]] == ["max", "chance", "chance", "chance-max"]
     assert len(own) == len(stages.POOL_FACTORS) + len(equal)
     assert told[-1] == "blobs: chance-max (0.1, 0.1)"
     assert len(claims) == 2
-    grown = rbhmc_penalties.grow(blobs(), length, 0, told.append)
+    grown = rbhmc_penalties.grow(blobs(), plan, 0, told.append)
     assert [row.get("C") for row in grown.rows] == [None, 0.03, pytest.approx(0.25)]
     assert [row["rows"] for row in grown.rows] == [12] * 3
     assert "at C = 3 / rows" in rbhmc_penalties.growth_claims([grown])[1].paper
