@@ -115,6 +115,7 @@ def test_no_strength_is_no_penalty(rows):
         {"means": "collapsed"},
         {"n_components": 4},
         {"path": "mh", "regraft": False},
+        {"split_merge": True, "depth": 3},
         {"sampler": "paper"},
         {"likelihood": "gaussian"},
         {"likelihood": bg.likelihoods.GaussianKnownVariance(variance=0.2)},
@@ -145,6 +146,7 @@ def test_variants_of_the_model(rows, settings):
         {"sampler": "paper"},
         {"path": "mh"},
         {"C": 0.3, "n_temperatures": 3},
+        {"split_merge": True, "penalty": "chance-max"},
     ],
     ids=str,
 )

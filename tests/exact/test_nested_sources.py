@@ -18,11 +18,14 @@ from bayesgrove.models.nested.packing import drawn, stream_to_array, unpacked
 from bayesgrove.models.nested.paths import gibbs_paths, metropolis_paths
 from bayesgrove.models.nested.penalty import PENALTIES, chance_table, penalty_of
 from bayesgrove.models.nested.penalty_paths import penalised_gibbs_paths, penalised_metropolis_paths
+from bayesgrove.models.nested.split_merge import N_TALLIES, Numbers, make_sides, try_plain
 from bayesgrove.models.nested.sweeps import draw_means
+from bayesgrove.models.nested.tables import new_tables, nodes_at, seat_data
 from bayesgrove.models.nested.target import NO_PENALTY, make_target, sampled_means
 from bayesgrove.models.nested.weights_pass import pass_over_weights
+from bayesgrove.stats.special import log_gamma_table
 from reference import nested_moves, nested_paths
-from reference.enumerate_moves import law_of
+from reference.enumerate_moves import balance_gap, law_of, transition_matrix
 from reference.enumerate_rng import Draw, EnumeratingRng
 from reference.nested import Model
 from reference.nested_arrays import NUMBERS, arrays_of, key_of, state_of
@@ -214,3 +217,74 @@ def test_means_and_variances(n_components):
 
     for arrays in starts(key, 4):
         check_move(model_of(*key), "", arrays, library, twin)
+
+
+# Splits and merges of siblings: four leaves of five data, all ways to hang them from level-1 nodes
+
+LEAVES, LEAF_COMPONENTS = np.array([0, 0, 1, 2, 3]), np.array([0, 1, 0, 1, 1])
+LEAF_TABLES = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0], [0.0, 2.0]])
+"""Of each leaf, by component; more than there are data, which nothing forbids here."""
+ROOT_WEIGHTS = np.array([0.2, 0.5, 0.3])
+"""Of the remainder and of two components."""
+PARENTS = [(0, *rest) for rest in itertools.product(range(4), repeat=3)]
+PARTITIONS = [p for p in PARENTS if all(p[i] <= max(p[:i]) + 1 for i in range(1, 4))]
+
+
+def log_law(parents):
+    """Of four leaves by parent: the nested process, and tables whose parents' weights are integrated out."""
+    alpha, gamma, total = VALUES["alpha"], VALUES["gamma"], 0.0
+    sizes = np.bincount(LEAVES)
+    for parent in set(parents):
+        below = np.array(parents) == parent
+        n, t = int(sizes[below].sum()), LEAF_TABLES[below].sum(axis=0)
+        total += math.log(alpha) + math.lgamma(n) + math.lgamma(alpha) - math.lgamma(n + alpha)
+        total += math.lgamma(gamma) - math.lgamma(gamma + t.sum())
+        for k, base in enumerate(gamma * ROOT_WEIGHTS[1:]):
+            total += math.lgamma(base + t[k]) - math.lgamma(base)
+    return total
+
+
+def try_once(parents, choose):
+    """One try from a partition of the leaves; gives the next."""
+    target = target_of(model_of()._replace(data=np.vstack([DATA, DATA[:1]])), "")
+    paths = np.column_stack([np.array(parents)[LEAVES], LEAVES]).astype(np.int32)
+    arrays = {
+        "paths": paths, "components": LEAF_COMPONENTS.astype(np.int32), "means": np.zeros((2, 2)),
+        "log_weights": np.log(np.tile(ROOT_WEIGHTS, (1 + len(set(parents)) + 4, 1))),
+        "values": target.values.copy(), "stream": STREAM,
+    }  # fmt: skip
+    state = unpacked(target, arrays)
+    tree, mixture = state.tree, state.mixture
+    capacity = tree.parent.size
+    tables, nodes = new_tables(capacity, mixture.size.size), np.empty(capacity, np.int64)
+    seat_data(tree.leaf, mixture.component, tables)
+    leaves = [int(tree.leaf[np.flatnonzero(leaf == LEAVES)[0]]) for leaf in range(4)]
+    slots = [int(mixture.component[np.flatnonzero(k == LEAF_COMPONENTS)[0]]) for k in range(2)]
+    for leaf, node in enumerate(leaves):
+        tables.tables[node, slots] = LEAF_TABLES[leaf]
+        tables.n_tables[node] = LEAF_TABLES[leaf].sum()
+        tables.customers[tree.parent[node]] += tables.tables[node]
+        tables.n_customers[tree.parent[node]] += tables.n_tables[node]
+    alpha = VALUES["alpha"]
+    numbers = Numbers(alpha, VALUES["gamma"], log_gamma_table(0.0, 6), log_gamma_table(alpha, 6))
+    n_nodes = nodes_at(tree, 2, nodes)
+    given = (numbers, mixture, tree, tables, nodes, n_nodes, make_sides(capacity), np.zeros(N_TALLIES, np.int64))
+    try_plain(MeanRng(choose), *given)
+    for parent in {int(tree.parent[node]) for node in leaves}:
+        below = [leaf for leaf in range(4) if tree.parent[leaves[leaf]] == parent]
+        np.testing.assert_allclose(tables.customers[parent, slots], LEAF_TABLES[below].sum(axis=0))
+        assert tree.count[parent] == np.isin(LEAVES, below).sum()
+    seen = {}
+    return tuple(seen.setdefault(int(tree.parent[node]), len(seen)) for node in leaves)
+
+
+def test_split_merge(monkeypatch):
+    """Flows between any two of the fifteen partitions are equal."""
+    monkeypatch.setattr(
+        Draw, "__int__", lambda draw: draw.source.choose([1.0 / draw.scale] * round(draw.scale)), raising=False
+    )
+    law = np.exp([log_law(parents) for parents in PARTITIONS])
+    matrix = transition_matrix(try_once, PARTITIONS)
+    np.testing.assert_allclose(matrix.sum(axis=1), 1.0)
+    assert balance_gap(matrix, law / law.sum()) < 1e-12
+    assert (np.linalg.matrix_power(matrix, 6) > 0.0).all()

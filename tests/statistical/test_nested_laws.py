@@ -17,13 +17,14 @@ from reference.nested_laws import LARGEST_Z, agreement, golden, law_of, memory, 
 
 pytestmark = pytest.mark.statistical
 N_SWEEPS = 20_000
-N_TESTS = 2 * (14 + 2 + 48 + 6 + 2)
+N_TESTS = 2 * (16 + 2 + 56 + 6 + 2)
 """G-tests of all cases, slow ones included: of the trees, and of trees with components."""
 LEVEL = bonferroni_level(1e-3, N_TESTS)
 LARGEST_TV = 0.05
 LARGEST_RMS = {False: 1.6, True: 2.0}
 """Without and with a penalty."""
 WEIGHTS, PLAIN_WEIGHTS, MEANS = Step("weights"), Step("weights", 1, {"regraft": False}), Step("means")
+SPLIT_MERGE = Step("split-merge", 2)
 
 
 def paths(kind):
@@ -38,8 +39,9 @@ SCHEDULES = {
     "mh": (paths("mh"), PLAIN_WEIGHTS, MEANS),
     "mh and regraft": (paths("mh"), WEIGHTS, MEANS),
     "both paths": (paths("mh"), MEANS, paths("gibbs"), WEIGHTS, MEANS),
+    "split-merge": (paths("mh"), SPLIT_MERGE, MEANS),
 }
-IN_FAST_SUITE = {("sweep", "A"), ("gibbs", "B"), ("mh and regraft", "A")}
+IN_FAST_SUITE = {("sweep", "A"), ("gibbs", "B"), ("mh and regraft", "A"), ("split-merge", "B")}
 
 
 def slow_unless(fast, *values, **given):
@@ -101,6 +103,7 @@ PENALISED = {
     "full evaluation": penalised("gibbs", lazy=False),
     "mh": penalised("mh", regraft=False),
     "mh and regraft": penalised("mh"),
+    "split-merge": (paths("mh"), discriminants("slice"), SPLIT_MERGE, MEANS),
 }
 UPDATES = {"max": "augmented", "sum": "gibbs", "chance": "gibbs"}
 """Moves of the discriminants besides the slice."""

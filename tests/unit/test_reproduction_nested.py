@@ -10,7 +10,7 @@ from bayesgrove.core.rng import generator
 from bayesgrove.reproduction import nested_claims as judge
 from bayesgrove.reproduction import nested_runs as runs
 from bayesgrove.reproduction import nested_stages as stages
-from bayesgrove.reproduction import rbhmc_animals, rbhmc_fashion
+from bayesgrove.reproduction import rbhmc_animals, rbhmc_fashion, rbhmc_penalties
 from bayesgrove.reproduction.nested_cases import ANIMALS, Case, digits, wine
 from bayesgrove.reproduction.nested_runs import SAMPLERS, Method
 
@@ -208,6 +208,14 @@ def test_the_chance_normalised_penalty_is_judged_at_equal_nodes():
     assert alone[0].ours == "AID unknown, AOD unknown"
 
 
+def test_trees_that_outgrow_those_of_bhmc():
+    small, large = scores(leaves=20.0), scores(leaves=40.0)
+    claim = judge.judge_growth("", {100: (small, small), 200: (large, small)})
+    assert claim.verdict == "fails"
+    assert claim.ours == "leaves: 20 against 20 at 100 rows; 40 against 20 at 200 rows"
+    assert judge.judge_growth("", {100: (small, small), 200: (small, large)}).verdict == "holds"
+
+
 # Whole experiments
 
 
@@ -224,7 +232,7 @@ def test_every_claim_has_its_settings(module, plan):
     cases = dict.fromkeys(module.case_methods(), stages.CaseFit(result, np.zeros((3, depth), int), 0.0, made, made))
     steady = () if module is rbhmc_animals else (dict.fromkeys(SAMPLERS, near(-9.0)),)
     pool = stages.Pool(made, runs.pool_means([made]), [])
-    found = module.claims(stages.Study(pool, traces, grid, cases, {}, {}, []), *steady)
+    found = module.claims(stages.Study(pool, traces, grid, cases, {}, {}), *steady)
     items = {claim.paper[0] for claim in found}
     assert items == ({"1", "2", "3", "4", "o"} if module is rbhmc_animals else {"5", "6", "7", "o"})
     by_sampler = [sum(f"[{judge.WHO[sampler]}]" in claim.paper for claim in found) for sampler in SAMPLERS]
@@ -237,13 +245,19 @@ def test_full_plans_have_ten_chains():
         lengths = (module.FULL.pool, module.FULL.traces, module.FULL.grid, module.FULL.chance, module.FULL.cases)
         assert {length.n_chains for length in lengths} == {N_CHAINS}
         assert stages.CHANCE_DEFAULT in stages.grid_methods(module.FULL)
+    assert rbhmc_penalties.FULL.pool.n_chains == rbhmc_penalties.FULL.own.n_chains == N_CHAINS
+
+
+def blobs():
+    """Two groups of six rows."""
+    rng = generator(4)
+    rows = np.concatenate([rng.normal(centre, 0.4, (6, 2)) for centre in (-3.0, 3.0)])
+    return Case("blobs", rows, np.repeat(["a", "b"], 6), ANIMALS, tuple(f"row {i}" for i in range(12)))
 
 
 def test_a_small_experiment():
     """Every stage but the grid, on few rows."""
-    rng = generator(4)
-    rows = np.concatenate([rng.normal(centre, 0.4, (6, 2)) for centre in (-3.0, 3.0)])
-    case = Case("blobs", rows, np.repeat(["a", "b"], 6), ANIMALS, tuple(f"row {i}" for i in range(12)))
+    case = blobs()
     length, told = runs.Length(2, 5, 6, 1), []
     pool = stages.fit_pool(case, length, 0, told.append)
     methods = [Method("max", "paper", 0.1, 1.0), stages.CHANCE_DEFAULT]
@@ -259,3 +273,19 @@ def test_a_small_experiment():
     assert shown["leaves"] == cases[stages.CHANCE_DEFAULT].levels[:, -1].max() + 1
     figures = stages.pictures(case, pool, {}, {}, cases)
     assert list(figures) == ["levels", "tree max (0.1, 1), printed sampler", "tree chance (0.03, 0.2)"]
+
+
+def test_a_small_comparison_of_penalties(tmp_path):
+    """Both stages on few rows; all tables nobody tuned on are at hand."""
+    length, told = runs.Length(2, 5, 6, 1), []
+    plan = rbhmc_penalties.Plan(length, length, length, length, (10,))
+    own, equal, claims = rbhmc_penalties.compare(blobs(), plan, 0, told.append)
+    assert [row["penalty"] for row in own[-4:]] == ["max", "chance", "chance", "chance-max"]
+    assert len(own) == len(stages.POOL_FACTORS) + len(equal)
+    assert told[-1] == "blobs: chance-max (0.1, 0.1)"
+    assert len(claims) == 2
+    grown = rbhmc_penalties.grow(blobs(), plan, 0, told.append)
+    assert [row.get("C") for row in grown.rows] == [None, 0.03, pytest.approx(0.25)]
+    assert [row["rows"] for row in grown.rows] == [12] * 3
+    assert "at C = 3 / rows" in rbhmc_penalties.growth_claims([grown])[1].paper
+    assert [case.name for case in rbhmc_penalties.tables_at_hand(tmp_path)] == ["wine", "digits"]

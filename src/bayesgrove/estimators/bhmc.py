@@ -34,6 +34,8 @@ class BHMC(NestedEstimator):
         How paths are moved: exactly from their conditional law, or by proposals from the prior (slow).
     regraft : bool, default=True
         Also move whole subtrees. Chains mix far better.
+    split_merge : bool, default=False
+        Also divide and join siblings with all that hangs below them.
     sampler : {"exact", "paper"}, default="exact"
         "paper" is the printed sampler: `path="mh"` without regraft. Without a penalty it is valid, only slow.
     means : {"sampled", "collapsed"}, default="sampled"
@@ -134,6 +136,7 @@ class BHMC(NestedEstimator):
         n_components: int | None = None,
         path: str = "gibbs",
         regraft: bool = True,
+        split_merge: bool = False,
         sampler: str = "exact",
         means: str = "sampled",
         center: bool = False,
@@ -161,6 +164,7 @@ class BHMC(NestedEstimator):
         self.n_components = n_components
         self.path = path
         self.regraft = regraft
+        self.split_merge = split_merge
         self.sampler = sampler
         self.means = means
         self.center = center

@@ -53,6 +53,7 @@ ESTIMATE_PATH = 0xE571
 SELECTIONS = ("central", "best", "frequent", "consensus")
 SAMPLERS = ("exact", "paper")
 MEANS = ("sampled", "collapsed")
+MOVES = ("path", "regraft", "split_merge")
 
 
 class NestedEstimator(ChainEstimator, Clusterer):
@@ -173,7 +174,7 @@ class NestedEstimator(ChainEstimator, Clusterer):
         return {"model": type(self).__name__, "sampler": self.sampler}
 
     def _make_schedule(self) -> Any:
-        options = {} if self.sampler == "paper" else {"path": self.path, "regraft": self.regraft}
+        options = {} if self.sampler == "paper" else {name: getattr(self, name) for name in MOVES}
         return default_schedule(self.n_tune, sampler=self.sampler, thin=self.thin, **options, **self._move_options())
 
     def _move_options(self) -> dict[str, Any]:

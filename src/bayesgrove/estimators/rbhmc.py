@@ -54,7 +54,7 @@ class RBHMC(NestedEstimator):
     discriminants : {"slice", "augmented", "gibbs"}, default="slice"
         How they are moved: elliptical slice sampling; Gaussian proposals ("max" only, mixes worse); exact Gaussian
         conditionals ("sum" and "chance" only).
-    likelihood, n_components, path, regraft, means, center, scale, n_pca, select
+    likelihood, n_components, path, regraft, split_merge, means, center, scale, n_pca, select
         As for `BHMC`; rows must be complete. `select="best"` takes the largest regularised likelihood.
     sampler : {"exact", "paper"}, default="exact"
         "paper" is the printed sampler of Huang, Ng, Laitonjam and Hurley, kept for reproduction, "max" only: with C > 0
@@ -131,6 +131,7 @@ class RBHMC(NestedEstimator):
         n_components: int | None = None,
         path: str = "gibbs",
         regraft: bool = True,
+        split_merge: bool = False,
         sampler: str = "exact",
         paper_prior_precision: str = "1/nu0^2",
         means: str = "sampled",
@@ -167,6 +168,7 @@ class RBHMC(NestedEstimator):
         self.n_components = n_components
         self.path = path
         self.regraft = regraft
+        self.split_merge = split_merge
         self.sampler = sampler
         self.paper_prior_precision = paper_prior_precision
         self.means = means

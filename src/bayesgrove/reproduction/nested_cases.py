@@ -84,9 +84,9 @@ def wine() -> Case:
     return Case("wine", scaled(projected(standard, ANIMALS_COLUMNS)), data.target[rows], ANIMALS)
 
 
-def digits() -> Case:
-    """100 of scikit-learn's digits, 10 of each, 10 principal components of their pixels."""
+def digits(per_class: int = DIGITS_PER_CLASS) -> Case:
+    """Some of scikit-learn's digits, as many of each, 10 principal components of their pixels."""
     data = load_digits()
-    rows = some_of_each(data.target, DIGITS_PER_CLASS, 0)
+    rows = some_of_each(data.target, per_class, 0)
     images = data.data[rows].reshape(-1, DIGIT_SIDE, DIGIT_SIDE)
     return Case("digits", scaled(projected(data.data[rows], FASHION_COLUMNS)), data.target[rows], FASHION, None, images)

@@ -21,6 +21,8 @@ from bayesgrove.reproduction.nested_runs import (
 from bayesgrove.reproduction.outcome import Claim, sign_test
 
 SEVERAL, FAR_MORE, NEARLY_A_LINE, HALF, UNLIKELY = 2, 2.0, 0.9, 0.5, 0.05
+MOST_MORE = 1.5
+"""A tree with so many times the leaves of another is larger."""
 LEAST_STEPS = 4
 """Of two steps, one always makes half of the whole."""
 WHO = {"exact": "exact sampler", "paper": "printed sampler"}
@@ -228,3 +230,11 @@ def judge_chance(where: str, scores: Scores, pool: Mapping[str, np.ndarray]) -> 
             all(clear_sign(*found[name]) >= 0 for name in levels) if is_known else None,
         ),
     ]
+
+
+def judge_growth(claim: str, found: Mapping[int, tuple[Scores, Scores]]) -> Claim:
+    """Whether trees have not many more leaves than those of BHMC, by number of rows."""
+    leaves = {n_rows: [chain_means(scores["leaves"]).mean() for scores in pair] for n_rows, pair in found.items()}
+    words = [f"{own:.3g} against {base:.3g} at {n_rows} rows" for n_rows, (own, base) in leaves.items()]
+    holds = all(own <= MOST_MORE * base for own, base in leaves.values())
+    return Claim(claim, f"leaves: {'; '.join(words)}", holds)

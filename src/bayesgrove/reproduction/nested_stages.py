@@ -9,7 +9,7 @@ import numpy as np
 from bayesgrove.inference.result import Result
 from bayesgrove.plot import level_scores, level_tree, score_traces, sensitivity
 from bayesgrove.reproduction.nested_cases import Case
-from bayesgrove.reproduction.nested_claims import grid_of, judge_chance, later_half
+from bayesgrove.reproduction.nested_claims import grid_of, later_half
 from bayesgrove.reproduction.nested_runs import (
     COUNTS,
     SAMPLERS,
@@ -28,7 +28,7 @@ from bayesgrove.reproduction.nested_runs import (
     score_names,
     score_row,
 )
-from bayesgrove.reproduction.outcome import Claim, Row, Tell
+from bayesgrove.reproduction.outcome import Row, Tell
 
 POOL_FACTORS = (0.01, 0.05, 0.2, 0.5, 1.0, 1.5, 2.0)
 """Of alpha: BHMC with fewer and with more nodes."""
@@ -76,7 +76,7 @@ class CaseFit(NamedTuple):
 
 
 class Study(NamedTuple):
-    """All that was found of a table, and of one nobody tuned on."""
+    """All that was found of a table."""
 
     pool: Pool
     traces: Mapping[Method, Result]
@@ -84,24 +84,21 @@ class Study(NamedTuple):
     cases: Mapping[Method, CaseFit]
     tables: Mapping[str, Sequence[Row]]
     figures: Mapping[str, Callable[..., Any]]
-    other_claims: Sequence[Claim]
 
 
-def study(case: Case, other: Case, plan: Plan, methods: Sequence[Method], seed: int, tell: Tell) -> Study:
+def study(case: Case, plan: Plan, methods: Sequence[Method], seed: int, tell: Tell) -> Study:
     """All stages; `methods` are those whose case trees are shown."""
     pool = fit_pool(case, plan.pool, seed, tell)
     traces = fit_traces(case, plan.traces, seed, tell)
     grid = fit_grid(case, plan, seed, tell)
     cases = fit_cases(case, methods, plan.cases, seed, tell)
-    other_tables, other_claims = compare_chance(other, plan, seed, tell)
     tables = {
         "traces": trace_rows(traces),
         **grid_tables(case, grid, pool),
         "case trees": case_rows(case, cases),
         "levels": level_rows(cases),
-        **other_tables,
     }
-    return Study(pool, traces, grid, cases, tables, pictures(case, pool, grid, traces, cases), other_claims)
+    return Study(pool, traces, grid, cases, tables, pictures(case, pool, grid, traces, cases))
 
 
 def fit_pool(case: Case, length: Length, seed: int, tell: Tell) -> Pool:
@@ -157,17 +154,6 @@ def fit_cases(case: Case, methods: Sequence[Method], length: Length, seed: int, 
         draws, best = score_draws(case, model.posterior_.paths), best_scores(case, model.posterior_)
         found[method] = CaseFit(model.result_, model.level_labels_, model.scores_["cdl"], draws, best)
     return found
-
-
-def compare_chance(case: Case, plan: Plan, seed: int, tell: Tell) -> tuple[dict[str, list[Row]], list[Claim]]:
-    """A table nobody tuned on: scores, differences at equal numbers of nodes, claims."""
-    pool = fit_pool(case, plan.pool, seed, tell)
-    tell(f"{case.name}: {CHANCE_DEFAULT.words}")
-    scores = score_draws(case, fit(case, CHANCE_DEFAULT, plan.chance, seed).posterior_.paths)
-    names = score_names(case.settings["depth"])
-    own = [*pool.rows, {"data": case.name, **score_row(CHANCE_DEFAULT, scores, names)}]
-    equal: list[Row] = [{"data": case.name, **matched_row(CHANCE_DEFAULT, scores, pool.means)}]
-    return {case.name: own, f"{case.name} matched": equal}, judge_chance(case.name, scores, pool.means)
 
 
 # Tables

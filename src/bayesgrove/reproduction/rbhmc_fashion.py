@@ -1,4 +1,4 @@
-"""Huang et al. on 100 images of Fashion-MNIST: convergence, sensitivity, case trees, F by level; and digits."""
+"""Huang et al. on 100 images of Fashion-MNIST: convergence, sensitivity, case trees, F by level."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 from bayesgrove.datasets.home import is_present
 from bayesgrove.inference.result import Result
 from bayesgrove.reproduction import nested_claims as judge
-from bayesgrove.reproduction.nested_cases import animals, digits, fashion
+from bayesgrove.reproduction.nested_cases import animals, fashion
 from bayesgrove.reproduction.nested_runs import SAMPLERS, Length, Method, Scores, fit
 from bayesgrove.reproduction.nested_stages import (
     CHANCE_DEFAULT,
@@ -26,11 +26,11 @@ FULL = Plan(
     margins=(0.1, 1.0),
     chance_strengths=(0.01, 0.03),
     chance_margins=(0.1, 0.2, 1.0),
-    pool=Length(10, 300, 70, 10),
-    traces=Length(10, 0, 2000, 5),
-    grid=Length(10, 500, 100, 10),
-    chance=Length(10, 500, 100, 10),
-    cases=Length(10, 1000, 150, 20),
+    pool=Length(10, 200, 50, 8),
+    traces=Length(10, 0, 400, 5),
+    grid=Length(10, 250, 50, 6),
+    chance=Length(10, 250, 50, 6),
+    cases=Length(10, 500, 100, 8),
 )
 QUICK = Plan(
     strengths=(0.001, 0.01, 1.0),
@@ -55,9 +55,9 @@ def case_methods() -> list[Method]:
 def run(*, quick: bool, seed: int, data_home: Any, tell: Tell) -> Outcome:
     """All stages."""
     plan = QUICK if quick else FULL
-    found = study(fashion(data_home), digits(), plan, case_methods(), seed, tell)
+    found = study(fashion(data_home), plan, case_methods(), seed, tell)
     steady = animal_traces(plan, seed, data_home, tell)
-    verdicts = [*claims(found, steady), *found.other_claims]
+    verdicts = claims(found, steady)
     return Outcome(
         "RBHMC on Fashion-MNIST (Huang, Ng, Laitonjam and Hurley)", found.tables, verdicts, notes(quick), found.figures
     )
@@ -121,11 +121,10 @@ def notes(quick: bool) -> list[str]:
     """What to know."""
     found = [
         "The paper's 100 images are not published; these are 10 of each class. It has 50 runs of 20,000 sweeps a "
-        "setting; here scores are means over draws, 10 shorter chains a setting. Differences are clear from 2.26 "
-        "standard errors over chains on.",
+        "setting; here scores are means over draws, 10 chains of 550 sweeps a setting (F-measures: 1,300). Differences "
+        "are clear from 2.26 standard errors over chains on.",
         "The paper's captions and text name different C: F-measures are given for .001, .01 and .1.",
         "Matched: differences from draws of BHMC with as many nodes that have siblings, at alpha x .01 to x 2.",
         "The printed sampler does not leave its law invariant where C > 0; its numbers say nothing about the model.",
-        "Digits: settings of Fashion, columns scaled to the variance the prior expects; nothing was tuned on them.",
     ]
     return [*found, "Quick: 3 short chains, far too few for verdicts."] if quick else found

@@ -14,6 +14,7 @@ GIBBS, METROPOLIS = SOURCES + "test_paths[gibbs-infinite]", SOURCES + "test_path
 PASS, REGRAFTS = SOURCES + "test_weights[infinite-plain-fixed]", SOURCES + "test_weights[infinite-regraft-fixed]"
 LEARNED = SOURCES + "test_weights[infinite-plain-free]"
 MEANS = SOURCES + "test_means_and_variances[infinite]"
+SPLIT_MERGE = SOURCES + "test_split_merge"
 
 
 def gibbs(penalty, kind="full"):
@@ -146,6 +147,20 @@ MUTANTS = (
         "if -rng.standard_exponential() < log_ratio:",
         "if log_ratio < 1e9:",
         METROPOLIS,
+    ),
+    Mutant(
+        "a split forgets how its sides were proposed",
+        "models/nested/split_merge.py",
+        "log_ratio += log_sum ",
+        "log_ratio += stays if sides.side[i] == STAYS else leaves ",
+        SPLIT_MERGE,
+    ),
+    Mutant(
+        "a sibling of a split costs nothing",
+        "models/nested/split_merge.py",
+        "step = math.log(numbers.alpha) + log_gamma_n[n_more]",
+        "step = log_gamma_n[n_more]",
+        SPLIT_MERGE,
     ),
 )
 

@@ -23,7 +23,7 @@ from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.nested.penalty_chance import log_chance_of_levels, log_chance_of_pairs
 from bayesgrove.models.nested.state import ROOT, State, Tree
-from bayesgrove.models.nested.target import CHANCE, CHANCE_MAXIMUM, MAXIMUM, NO_PENALTY, SUM, Target
+from bayesgrove.models.nested.target import CHANCE, CHANCE_MAXIMUM, LEVELS, MAXIMUM, NO_PENALTY, SUM, Target
 
 PENALTIES = {"max": MAXIMUM, "sum": SUM, "chance": CHANCE, "chance-max": CHANCE_MAXIMUM}
 FIRST_SIBLINGS = 16
@@ -121,7 +121,7 @@ def level_energy(kind, strength, log_chance, n, worst, total, n_siblings):
     """Energy of one level from the largest zeta, the sum of positive zetas and the number of siblings."""
     if n_siblings == 0:
         return 0.0
-    if kind == MAXIMUM:
+    if kind in (MAXIMUM, LEVELS):
         return 2.0 * strength * max(0.0, worst)
     if kind == CHANCE_MAXIMUM:
         return 2.0 * strength * max(0.0, worst) + log_chance[n, n_siblings]

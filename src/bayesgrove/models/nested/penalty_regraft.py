@@ -10,6 +10,7 @@ from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.nested.concentrations import draw_concentrations
 from bayesgrove.models.nested.penalty import (
     Links,
+    Penalty,
     energy_between,
     gain_of_sibling,
     join,
@@ -17,6 +18,7 @@ from bayesgrove.models.nested.penalty import (
     path_energy,
     vector_score,
 )
+from bayesgrove.models.nested.penalty_bounds import hinge_kind, least_hinges_beside, least_hinges_of_block, sum_rows
 from bayesgrove.models.nested.penalty_slice import linked_nodes
 from bayesgrove.models.nested.penalty_sums import count_children, log_chance_of_gain, sum_chances
 from bayesgrove.models.nested.regraft import KEPT, MOVED, TRIED, attach, detach, is_fixed, regraft_log_weights
@@ -51,9 +53,9 @@ class Places(NamedTuple):
     place: np.ndarray
     """(capacity,) the parent, or where a new one would hang."""
     value: np.ndarray
-    """(capacity,) log weight plus Gumbel noise minus what is known of the energy; -inf once evaluated."""
-    bound: np.ndarray
-    """(capacity,) that known part."""
+    """(capacity,) log weight plus Gumbel noise minus the least energy; -inf once evaluated."""
+    least: np.ndarray
+    """(capacity,) hinges within that energy; the rest is what margins cost by chance."""
     vector: np.ndarray
     """(capacity, d') discriminant of the parent, where it is new."""
     base: np.ndarray
@@ -102,8 +104,8 @@ def first_leaf(tree, top):
 
 @borrower
 def fill_block(penalty, links, tree, eta, members, node, block):
-    """Data below a node and what they pay below it; gives their number."""
-    n_found, leaf = 0, first_leaf(tree, node)
+    """Data below a node and what they pay below it; gives their number and the sum."""
+    n_found, total, leaf = 0, 0.0, first_leaf(tree, node)
     while leaf != NULL:
         for i in range(members.first[leaf], members.first[leaf + 1]):
             n = members.items[i]
@@ -111,36 +113,44 @@ def fill_block(penalty, links, tree, eta, members, node, block):
             block.inside[n_found] = 0.0
             if penalty.kind == MAXIMUM:
                 block.inside[n_found] = energy_between(penalty, links, eta, n, leaf, node)
+                total += block.inside[n_found]
             n_found += 1
         leaf = next_leaf(tree, leaf, node)
-    return n_found
+    return n_found, total
 
 
 @borrower
-def gain_beside(penalty, links, tree, eta, members, above, vector):
-    """What all data below `above` pay more for a further child of it with discriminant `vector`."""
-    gain, data, items, child = 0.0, penalty.data, members.items, tree.first_child[above]
+def hinges_beside(hinges, links, tree, eta, members, above, vector, limit):
+    """Hinges that all data below `above` pay more for a further child of it; the first partial sum above `limit`."""
+    gain, data, items, child = 0.0, hinges.data, members.items, tree.first_child[above]
     while child != NULL:
         leaf = first_leaf(tree, child)
         while leaf != NULL:
             for i in range(members.first[leaf], members.first[leaf + 1]):
                 m = items[i]
-                gain += gain_of_sibling(penalty, links, eta, m, leaf, child, vector_score(vector, data, m))
+                gain += gain_of_sibling(hinges, links, eta, m, leaf, child, vector_score(vector, data, m))
+                if gain > limit:
+                    return gain
             leaf = next_leaf(tree, leaf, child)
         child = tree.next_sibling[child]
     return gain
 
 
 @borrower
-def place_energy(penalty, links, tree, eta, members, block, n_block, above, vector):
-    """Energy of the block and of the data beside it when a node with discriminant `vector` hangs from `above`."""
-    total = gain_beside(penalty, links, tree, eta, members, above, vector)
+def place_hinges(hinges, links, tree, eta, members, block, n_block, above, vector, limit):
+    """Hinges of the block and of the data beside it when a node with discriminant `vector` hangs from `above`.
+
+    Hinges only add: where a partial sum is above `limit`, that is given.
+    """
+    total = 0.0
     for i in range(n_block):
         n = block.items[i]
-        paid = path_energy(penalty, links, eta, n, above)
-        paid = own_branch_energy(penalty, links, eta, n, above, paid, vector)
-        total += join(penalty.kind, paid, block.inside[i])
-    return total
+        paid = path_energy(hinges, links, eta, n, above)
+        paid = own_branch_energy(hinges, links, eta, n, above, paid, vector)
+        total += join(hinges.kind, paid, block.inside[i])
+        if total > limit:
+            return total
+    return total + hinges_beside(hinges, links, tree, eta, members, above, vector, limit - total)
 
 
 @borrower
@@ -185,13 +195,32 @@ def set_new_parent(rng, tree, eta, places, candidate, emptied, scale):
 
 
 @borrower
-def choose_place(rng, penalty, tree, eta, members, block, n_block, node, emptied, places, n_found, scale):
+def set_bounds(rng, hinges, penalty, tree, eta, sums, row_sums, node, emptied, inside, places, n_found, scale):
+    """Discriminants of new parents, and Gumbel values of all candidates with the least energy they can have."""
+    kind, strength, margin = hinges.kind, hinges.strength, hinges.margin
+    for c in range(n_found):
+        above, known, vector = places.place[c], 0.0, eta[node]
+        if tree.level[above] < tree.level[node] - 1:
+            set_new_parent(rng, tree, eta, places, c, emptied, scale)
+            vector = places.vector[c]
+        if penalty.log_chance.shape[1] > 0:
+            known = known_energy(penalty, tree, sums, node, above)
+        least = least_hinges_of_block(
+            kind, strength, margin, tree, eta, row_sums[node], tree.count[node], above, vector
+        )
+        least = max(least, inside) + least_hinges_beside(kind, strength, margin, tree, eta, row_sums, above, vector)
+        places.least[c] = least
+        places.value[c] -= known + least + math.log(rng.standard_exponential())
+
+
+@borrower
+def choose_place(hinges, tree, eta, members, block, n_block, node, places, n_found):
     """Candidate with the largest Gumbel value, and how many were evaluated; NULL if none is possible.
 
     Notes
     -----
-    Energies are at least what is known of them, so that a value only falls when it is evaluated: the search ends when
-    the best evaluated one is above all others.
+    Energies are at least what they were taken for, so that a value only falls when it is evaluated: the search ends
+    when the best evaluated one is above all others. One that falls below the best is not evaluated to its end.
     """
     links = Links(tree.parent, tree.first_child, tree.next_sibling)
     best, chosen, n_evaluated = -np.inf, NULL, 0
@@ -203,12 +232,11 @@ def choose_place(rng, penalty, tree, eta, members, block, n_block, node, emptied
         if candidate == NULL:
             return chosen, n_evaluated
         above = places.place[candidate]
-        vector = eta[node]
-        if tree.level[above] < tree.level[node] - 1:
-            set_new_parent(rng, tree, eta, places, candidate, emptied, scale)
-            vector = places.vector[candidate]
-        energy = place_energy(penalty, links, tree, eta, members, block, n_block, above, vector)
-        value = places.value[candidate] + places.bound[candidate] - energy
+        vector = places.vector[candidate] if tree.level[above] < tree.level[node] - 1 else eta[node]
+        without = places.value[candidate] + places.least[candidate]
+        value = without - place_hinges(
+            hinges, links, tree, eta, members, block, n_block, above, vector, without - best
+        )  # fmt: skip
         places.value[candidate] = -np.inf
         n_evaluated += 1
         if value > best:
@@ -217,31 +245,28 @@ def choose_place(rng, penalty, tree, eta, members, block, n_block, node, emptied
 
 @borrower
 def penalised_regraft_node(
-    rng, penalty, tree, mixture, eta, values, tables, members, sums, node, log_gamma_n, log_gamma_alpha, block, places,
-    tallies,
+    rng, penalty, tree, mixture, eta, values, tables, members, sums, row_sums, node, log_gamma_n, log_gamma_alpha,
+    block, places, tallies,
 ):  # fmt: skip
     """Draw a node's parent; gives as `regraft.regraft_node`."""
     if is_fixed(tree, node):
         return KEPT
     links, top = Links(tree.parent, tree.first_child, tree.next_sibling), mixture.numbers[0]
+    hinges = Penalty(hinge_kind(penalty.kind), penalty.strength, penalty.margin, penalty.data, penalty.log_chance)
     parent = tree.parent[node]
     above = tree.parent[parent]
     move_sums(sums, tree, node, -1.0)
+    move_sums(row_sums, tree, node, -1.0)
     emptied = detach(tree, tables, node, top)
-    n_block = fill_block(penalty, links, tree, eta, members, node, block)
+    n_block, inside = fill_block(penalty, links, tree, eta, members, node, block)
     n_found = regraft_log_weights(
         tree, mixture, values, tables, node, log_gamma_n, log_gamma_alpha, places.base, places.place, places.value
     )
-    value, bound = places.value, places.bound
-    for c in range(n_found):
-        bound[c] = 0.0
-        if penalty.log_chance.shape[1] > 0:
-            bound[c] = known_energy(penalty, tree, sums, node, places.place[c])
-        value[c] -= bound[c] + math.log(rng.standard_exponential())
-    chosen, n_evaluated = choose_place(
-        rng, penalty, tree, eta, members, block, n_block, node, emptied, places, n_found,
+    set_bounds(
+        rng, hinges, penalty, tree, eta, sums, row_sums, node, emptied, inside, places, n_found,
         math.sqrt(values[DISCRIMINANT_VARIANCE]),
     )  # fmt: skip
+    chosen, n_evaluated = choose_place(hinges, tree, eta, members, block, n_block, node, places, n_found)
     if chosen == NULL:
         return NULL
     place = places.place[chosen]
@@ -250,9 +275,11 @@ def penalised_regraft_node(
     if new_parent != place:
         for i in range(eta.shape[1]):
             eta[new_parent, i] = places.vector[chosen, i]
+            row_sums[new_parent, i] = 0.0
         for j in range(sums.shape[1]):
             sums[new_parent, j] = 0.0
     move_sums(sums, tree, node, 1.0)
+    move_sums(row_sums, tree, node, 1.0)
     tallies[N_EVALUATED] += n_evaluated
     return TRIED if place == (parent if emptied == NULL else above) else MOVED
 
@@ -277,7 +304,11 @@ def penalised_pass_over_weights(rng, tree, mixture, eta, penalty, values, hyperp
     capacity, n_items = tree.parent.size, tree.leaf.size
     tables, nodes = new_tables(capacity, mixture.size.size), np.empty(capacity, np.int64)
     log_gamma_n, log_gamma_alpha = log_gamma_table(0.0, n_items + 1), log_gamma_table(values[ALPHA], n_items + 1)
-    members, sums = make_members(tree.leaf, capacity), sum_chances(penalty, tree)
+    members, sums, row_sums = (
+        make_members(tree.leaf, capacity),
+        sum_chances(penalty, tree),
+        sum_rows(penalty.data, tree),
+    )
     block = Block(np.empty(n_items, np.int64), np.empty(n_items))
     places = Places(
         np.empty(capacity, np.int64), np.empty(capacity), np.empty(capacity), np.empty((capacity, eta.shape[1])),
@@ -289,7 +320,7 @@ def penalised_pass_over_weights(rng, tree, mixture, eta, penalty, values, hyperp
         draw_level_tables(rng, tree, mixture, values[GAMMA], tables, nodes, n_nodes)
         for i in range(n_nodes if level >= 2 else 0):
             result = penalised_regraft_node(
-                rng, penalty, tree, mixture, eta, values, tables, members, sums, nodes[i], log_gamma_n,
+                rng, penalty, tree, mixture, eta, values, tables, members, sums, row_sums, nodes[i], log_gamma_n,
                 log_gamma_alpha, block, places, tallies,
             )  # fmt: skip
             if result == NULL:

@@ -14,9 +14,10 @@ from bayesgrove.inference.schedule import Step
 from bayesgrove.models.nested.log_joint import scores_of
 from bayesgrove.models.nested.packing import drawn, packed, unpacked
 from bayesgrove.models.nested.paths import N_TALLIES, gibbs_paths, metropolis_paths
-from bayesgrove.models.nested.penalty import log_penalty
+from bayesgrove.models.nested.penalty import log_penalty, penalty_of
 from bayesgrove.models.nested.penalty_moves import (
     draw_discriminant_variance,
+    make_room_to_regraft,
     move_discriminants,
     penalised_paths,
     penalised_sweep,
@@ -25,6 +26,7 @@ from bayesgrove.models.nested.penalty_moves import (
     refuse_regraft,
 )
 from bayesgrove.models.nested.schedules import PATHS
+from bayesgrove.models.nested.split_merge import split_merge_pass
 from bayesgrove.models.nested.starts import first_state
 from bayesgrove.models.nested.state import State, grow_nodes, make_room, nodes_in_use
 from bayesgrove.models.nested.sweeps import DONE, STAGE, WEIGHTS, draw_means, shuffle, sweep_all
@@ -35,6 +37,7 @@ from bayesgrove.stats.special import LOG_2PI
 
 PATH_TALLIES = ("paths_changed", "visits")
 REGRAFT_TALLIES = ("regrafts", "regrafts_moved")
+SPLIT_MERGE_TALLIES = ("splits", "merges", "split_merges")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -94,7 +97,7 @@ class NestedSampler:
     # ---- moves
 
     def move(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
-        """One of "sweep", "paths", "weights", "means", "discriminants"."""
+        """One of "sweep", "paths", "weights", "split-merge", "means", "discriminants"."""
         try:
             make = MOVES[step.move]
         except KeyError:
@@ -173,6 +176,22 @@ class NestedSampler:
                     refuse_regraft()
         return dict(zip(REGRAFT_TALLIES, tallies.tolist(), strict=True))
 
+    def _split_merge(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
+        """Passes over all weights that divide and join siblings on the way."""
+        target, tallies = self.target, np.zeros(len(SPLIT_MERGE_TALLIES), np.int64)
+        for _ in range(step.times):
+            status = NEEDS_CAPACITY
+            while status != OK:
+                status = split_merge_pass(
+                    rng, state.tree, state.mixture, state.margins.eta, penalty_of(target, state), state.values,
+                    target.depth, target.n_components, self.is_penalised, tallies,
+                )  # fmt: skip
+                if status != OK:
+                    make_room_to_regraft(target, state)
+        if not self.is_penalised:
+            redraw_margins(target, state)
+        return dict(zip(SPLIT_MERGE_TALLIES, tallies.tolist(), strict=True))
+
     def _means(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
         """Means of the components, and variances that are learned."""
         target = self.target
@@ -235,6 +254,7 @@ MOVES: dict[str, Callable[[NestedSampler, np.random.Generator, State, Step], Map
     "sweep": NestedSampler._sweep,
     "paths": NestedSampler._paths,
     "weights": NestedSampler._weights,
+    "split-merge": NestedSampler._split_merge,
     "means": NestedSampler._means,
     "discriminants": NestedSampler._discriminants,
 }

@@ -11,6 +11,7 @@ def default_steps(
     *,
     path: str = "gibbs",
     regraft: bool = True,
+    split_merge: bool = False,
     penalty: bool = False,
     discriminants: str = "slice",
     n_discriminants: int = 1,
@@ -19,12 +20,13 @@ def default_steps(
 
     `discriminants` is their move: "slice", "augmented" or "gibbs".
     """
+    last = (Step("split-merge"),) if split_merge else ()
     if path == "gibbs" and (not penalty or (regraft and discriminants == "slice")):
-        return (Step("sweep", 1, {"regraft": regraft} | ({"n_slices": n_discriminants} if penalty else {})),)
+        return (Step("sweep", 1, {"regraft": regraft} | ({"n_slices": n_discriminants} if penalty else {})), *last)
     steps = [Step("paths", 1, {"path": path})]
     if penalty:
         steps.append(Step("discriminants", n_discriminants, {"update": discriminants}))
-    return (*steps, Step("weights", 1, {"regraft": regraft}), Step("means"))
+    return (*steps, Step("weights", 1, {"regraft": regraft}), Step("means"), *last)
 
 
 def paper_steps(*, penalty: bool = False, paper_prior_precision: str = "1/nu0^2") -> tuple[Step, ...]:
