@@ -1,11 +1,13 @@
 """Trees as rows of plain numbers: what reports say of clusters of trees, and which tree is typical of each."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.table import Table
+from bayesgrove.stats.log_odds import LogOdds, log_odds
 from bayesgrove.trees.forest import Forest
 
 MOST_LABELS, MOST_POSITIONS = 150, 16
@@ -131,3 +133,48 @@ def typical_trees(forest: Forest, labels: np.ndarray, n_clusters: int) -> np.nda
     likeness = shared / (forest.sizes + mean.sum(axis=1)[labels] - shared)
     order = np.lexsort((np.arange(forest.n_trees), -likeness, labels))
     return order[np.searchsorted(labels[order], np.arange(n_clusters))]
+
+
+class Telling(NamedTuple):
+    """What one cluster of trees has more of, or less, than all others."""
+
+    cluster: int
+    name: str
+    """A label, or a position as a text."""
+    share: float
+    """Of the cluster's nodes with this label, or of its internal nodes with a child at this position."""
+    elsewhere: float
+    """The same of all other clusters together."""
+    log_odds: float
+    """Log of the odds in the cluster over those elsewhere, half a case added to every count."""
+    error: float
+    """Standard error of `log_odds`, as if nodes were independent."""
+
+
+def telling_labels(counts: ClusterCounts, names: tuple[str, ...] | None, most: int) -> list[Telling]:
+    """The labels that set each cluster apart from the others, the most telling first, cluster by cluster."""
+    found = log_odds(counts.labels, counts.nodes)
+    return _tellings(found, most, lambda code: label_name(code, names), counts.labels.sum(axis=0) > 0)
+
+
+def telling_positions(counts: ClusterCounts, most: int) -> list[Telling]:
+    """The positions that set each cluster apart, by how often internal nodes have a child there."""
+    found = log_odds(counts.positions, counts.internal)
+    return _tellings(found, most, lambda place: str(place + 1), counts.positions.sum(axis=0) > 0)
+
+
+def _tellings(found: LogOdds, most: int, name_of: Callable[[int], str], is_used: np.ndarray) -> list[Telling]:
+    if len(found.log_ratio) < 2:
+        return []
+    return [
+        Telling(
+            cluster,
+            name_of(symbol),
+            float(found.share[cluster, symbol]),
+            float(found.elsewhere[cluster, symbol]),
+            float(found.log_ratio[cluster, symbol]),
+            float(found.error[cluster, symbol]),
+        )
+        for cluster, order in enumerate(found.strongest(found.share.shape[1]).tolist())
+        for symbol in [symbol for symbol in order if is_used[symbol]][:most]
+    ]

@@ -83,8 +83,8 @@ def emissions(model: Any, ax: Any = None, *, cluster: int = 0, max_labels: int =
     table = getattr(tables[cluster], "emission_", None)
     if table is None or np.ndim(table) != 2:
         raise InvalidInputError(
-            f"emissions shows the labels of hidden states, and {type(model).__name__} has no table of them. Fit a model "
-            "of trees with discrete labels, such as TreeHMMMixture, and give the model itself."
+            f"emissions shows the labels of hidden states, and {type(model).__name__} has no table of them. Fit a "
+            "model of trees with discrete labels, such as TreeHMMMixture, and give the model itself."
         )
     states, labels = shown_emissions(np.asarray(table), max_labels)
     names = getattr(model, "vocabulary_", None)
