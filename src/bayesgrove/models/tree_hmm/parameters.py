@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.core.errors import InvalidSettingError, InvalidTreeError
 from bayesgrove.models.tree_hmm import gaussian
 from bayesgrove.models.tree_hmm.gaussian import Gaussians
 from bayesgrove.models.tree_hmm.links import node_values
@@ -63,6 +63,7 @@ def make_prior(
     """The prior for a forest: Dirichlet rows, and a weak normal-gamma law where labels are numbers."""
     if missing not in MODES:
         raise InvalidSettingError(f"missing is one of {', '.join(MODES)}, got {missing!r}. Choose one of these.")
+    check_switches(forest, MODES[missing])
     if n_states < 1:
         raise InvalidSettingError(f"n_states is at least 1, got {n_states}. Try 4 or 8.")
     strengths = prior_strength if isinstance(prior_strength, Strengths) else Strengths(*[float(prior_strength)] * 4)
@@ -72,6 +73,19 @@ def make_prior(
     n_labels = forest.n_labels if values is None else len(values)
     shape = Shape(forest.max_outdegree, n_states, n_labels, MODES[missing])
     return TreePrior(shape, strengths, None if values is None else gaussian.default_gaussians(values))
+
+
+def check_switches(forest: Forest, mode: int) -> None:
+    """Raise `InvalidTreeError` for an internal node without children where switching is renormalised."""
+    childless = forest.internal & (np.diff(forest.child_start) == 0)
+    if mode == RENORM and childless.any():
+        tree, node = forest.place_of(int(np.argmax(childless)))
+        raise InvalidTreeError(
+            f'tree {tree}, node {node}: with missing="renorm" an internal node looks at one of its children, got none. '
+            'Choose missing="bottom_prior" or "bottom", or flag the node as a leaf.',
+            tree=tree,
+            node=node,
+        )
 
 
 def with_values(prior: TreePrior, parameters: Parameters, values: np.ndarray) -> Parameters:
