@@ -1,4 +1,4 @@
-"""Log joint density of labels, tables and data, states and switches summed out: plainly, and from a state's own sums."""
+"""Log joint density of labels, tables and trees, hidden states summed out: plainly, and from a state's own sums."""
 
 import math
 
@@ -7,7 +7,7 @@ import numpy as np
 from bayesgrove.core.jit import kernel
 from bayesgrove.models.tree_hmm.component import SMALLEST_CELL, n_free_cells, row_of
 from bayesgrove.models.tree_hmm.engine import log_likelihoods
-from bayesgrove.models.tree_hmm.gaussian import MEAN, VARIANCE, Gaussians, GaussianDiagonalPrior, log_density_of_moments
+from bayesgrove.models.tree_hmm.gaussian import MEAN, VARIANCE, GaussianDiagonalPrior, Gaussians, log_density_of_moments
 from bayesgrove.models.tree_hmm.mixture_state import State, rows_in_use, tables_of
 from bayesgrove.models.tree_hmm.mixture_target import (
     CONCENTRATION,

@@ -38,8 +38,9 @@ def permute_uses(uses, permutation, out):
 def log_prior_ratio(target, values, uses, row):
     """log G0 / g of a component's tables, g being the law `propose_tables` draws from given counts.
 
-    g / G0 = (1 - s) R + s with the prior's share s and R the mean, over the renumberings of the states, of the Dirichlet
-    density given counts over that of the prior. In R the exponents alpha - 1 cancel: only counted cells matter.
+    g / G0 = (1 - s) R + s with the prior's share s and R the mean, over the renumberings of the states, of the
+    Dirichlet density given counts over that of the prior. In R the exponents alpha - 1 cancel: only counted cells
+    matter.
     """
     log_constant = log_normaliser_ratio(target, values, uses)
     log_constant += dot_log(uses.switching, row.switching)

@@ -25,7 +25,6 @@ from bayesgrove.models.tree_hmm.mixture_target import VALUE_NAMES, Target, log_h
 from bayesgrove.models.tree_hmm.redraw import count_uses, draw_all_tables, score_all
 from bayesgrove.models.tree_hmm.schedules import N_AUXILIARY
 from bayesgrove.models.tree_hmm.split_merge import TALLY_NAMES, split_merge_moves
-from bayesgrove.models.tree_hmm.starts import FirstState
 from bayesgrove.models.tree_hmm.tables import Tables, zero_counts
 
 TABLE_NAMES = ("initial", "emission", "switching", "transition", "log_scale")
@@ -53,7 +52,7 @@ class TreeMixtureSampler:
     """
 
     target: Target
-    first: Callable[[np.random.Generator, Target], tuple[np.ndarray, Tables, np.ndarray | None]] = FirstState("one")
+    first: Callable[[np.random.Generator, Target], tuple[np.ndarray, Tables, np.ndarray | None]]
     about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property

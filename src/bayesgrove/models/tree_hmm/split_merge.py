@@ -130,7 +130,7 @@ def log_split_ratio(values, log_density_ratio, log_odds, kept, leaving, members,
 
 @kernel
 def propose_tables(rng, target, values, uses, permuted, row):
-    """Tables of the leaving side: Dirichlet given the launch's counts, states renumbered at random, or from the prior."""
+    """Tables of the leaving side: given the launch's counts, states renumbered at random, or from the prior."""
     clear(permuted)
     if rng.random() >= PRIOR_SHARE:
         which = rng.integers(target.permutations.shape[0])
@@ -143,7 +143,7 @@ def divide(rng, members, kept, leaving, log_odds, first, anchor, is_leaving):
     """Draw which members leave."""
     for place in range(members.size):
         tree = members[place]
-        if tree == first or tree == anchor:
+        if tree in (first, anchor):
             is_leaving[place] = tree == anchor
         else:
             is_leaving[place] = rng.random() < leaving_weight(leaving[tree] - kept[tree] + log_odds)
@@ -195,10 +195,10 @@ def members_of(labels, a, b):
     """Trees of one component or two, ascending."""
     n_members = 0
     for label in labels:
-        n_members += label == a or label == b
+        n_members += label in (a, b)
     members, place = np.empty(n_members, np.int64), 0
     for tree in range(labels.size):
-        if labels[tree] == a or labels[tree] == b:
+        if labels[tree] in (a, b):
             members[place] = tree
             place += 1
     return members
