@@ -102,8 +102,13 @@ def sizes_of(tables):
 
 def uniform_tables(L, C, M, mode):
     """Every row uniform."""
-    masks = row_masks(L, C, M, mode)
-    return normalised(Tables(*(mask.astype(float) for mask in masks)), Tables(*masks))
+    return normalised(Tables(*(mask.astype(float) for mask in row_masks(L, C, M, mode))), unused_rows(L, C, M))
+
+
+def unused_rows(L, C, M):
+    """What stands in rows without free cells: uniform, and never looked at."""
+    shapes = ((L + 1, C + 1), (C, M), (L,), (L, C + 1, C))
+    return Tables(*(np.full(shape, 1.0 / shape[-1]) for shape in shapes))
 
 
 def random_tables(rng, L, C, M, mode, strengths=1.0):
@@ -113,7 +118,7 @@ def random_tables(rng, L, C, M, mode, strengths=1.0):
         np.where(mask, rng.gamma(strength, size=mask.shape) + 1e-300, 0.0)
         for mask, strength in zip(masks, np.broadcast_to(strengths, 4), strict=True)
     ]
-    return normalised(Tables(*drawn), Tables(*drawn))
+    return normalised(Tables(*drawn), unused_rows(L, C, M))
 
 
 def normalised(values, previous):
