@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from bayesgrove.models.tree_hmm.downward import fill_switches, go_downward, go_downward_as_printed
+from bayesgrove.models.tree_hmm.downward import go_downward
 from bayesgrove.models.tree_hmm.links import Links
+from bayesgrove.models.tree_hmm.printed import go_downward_as_printed
+from bayesgrove.models.tree_hmm.switches import fill_switches
 from bayesgrove.models.tree_hmm.tables import Counts, Tables, shape_of, zero_counts
 from bayesgrove.models.tree_hmm.upward import go_upward
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bayesgrove.core.constants import NULL
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.tree_hmm.engine import make_scratch, upward
 from bayesgrove.models.tree_hmm.links import Links
 from bayesgrove.models.tree_hmm.tables import BOTTOM_PRIOR, RENORM, Counts, Tables, shape_of, zero_counts
@@ -27,114 +27,133 @@ def hard_counts(rng: np.random.Generator, links: Links, tables: Tables, mode: in
         upward(links, tables, k, mode, scratch)
         roots = np.bincount(links.roots, sizes[k], links.labels.size).astype(np.int64)
         draw_hard_counts(
-            rng, links, tables.switching[k], tables.transition[k], mode, scratch.beta, scratch.inner, roots, drawn,
+            rng, links, tables.switching[k], tables.transition[k], mode, scratch.beta, roots, drawn,
             counts.initial[k], counts.emission[k], counts.switching[k], counts.transition[k],
         )  # fmt: skip
     return counts
 
 
 @kernel
-def split(rng, size, weights, total, out):
-    """Fill `out` with a multinomial draw of `size` over weights that sum to `total`."""
-    left, rest = size, total
-    last_possible = NULL
-    for index in range(len(weights)):
-        out[index] = 0
-        if weights[index] > 0.0:
-            last_possible = index
-    for index in range(len(weights)):
-        if left == 0 or weights[index] <= 0.0:
-            continue
-        if index == last_possible or weights[index] >= rest:
-            out[index] = left
-        else:
-            out[index] = rng.binomial(left, weights[index] / rest)
-        left -= out[index]
-        rest -= weights[index]
-
-
-@kernel
 def draw_hard_counts(
-    rng, links, switching, transition, mode, beta, inner, roots, drawn, n_initial, n_emission, n_switching, n_transition
+    rng, links, switching, transition, mode, beta, roots, drawn, n_initial, n_emission, n_switching, n_transition
 ):
     """Add to the counts; roots (n,) says how many trees have their root at each node, drawn (n, C) is zero at first.
 
     Occurrences of a subtree in the same state are alike: their choices are split by multinomial draws, of which there
     are as many as different subtrees and states, not as many as nodes.
     """
-    labels, leaf_positions = links.labels, links.leaf_positions
-    start, ids, positions = links.child_start, links.child_ids, links.child_positions
-    n_states, n_positions = beta.shape[1], switching.size
+    labels, leaf_positions, start, ids = links.labels, links.leaf_positions, links.child_start, links.child_ids
+    n_states = beta.shape[1]
     weighted, bottom_total = np.empty_like(transition), np.empty(n_states)
     weigh_transitions(switching, transition, weighted, bottom_total)
-    widest = 0
-    for node in range(labels.size):
-        widest = max(widest, start[node + 1] - start[node])
-    options, numbers = np.empty(widest * n_states + n_positions), np.empty(widest * n_states + n_positions, np.int64)
-    chosen = np.empty(widest, np.int64)
+    widest = widest_node(start)
+    options = np.empty(widest * n_states + switching.size)
+    numbers, chosen = np.empty(options.size, np.int64), np.empty(widest, np.int64)
     for node in range(labels.size - 1, -1, -1):
         if roots[node] > 0:
-            split(rng, roots[node], beta[node], 1.0, numbers[:n_states])
-            for state in range(n_states):
-                drawn[node, state] += numbers[state]
-        mass = 0
-        for state in range(n_states):
-            mass += drawn[node, state]
-        if mass == 0:
-            continue
-        if labels[node] >= 0:
-            for state in range(n_states):
-                n_emission[labels[node], state] += drawn[node, state]
-        if leaf_positions[node] >= 0:
-            for state in range(n_states):
-                n_initial[leaf_positions[node], state] += drawn[node, state]
+            add_split(rng, roots[node], beta[node], numbers, drawn[node])
+        mass = count_drawn(labels[node], leaf_positions[node], drawn[node], n_initial, n_emission)
+        if mass == 0 or leaf_positions[node] >= 0:
             continue
         first, last = start[node], start[node + 1]
-        for place in range(first, last):
-            chosen[place - first] = 0
+        for place in range(last - first):
+            chosen[place] = 0
         if mode == BOTTOM_PRIOR:
-            place = first
-            for position in range(1, n_positions + 1):
-                if place < last and positions[place] == position:
-                    while place < last and positions[place] == position:
-                        place += 1
-                else:
-                    n_initial[position, n_states] += mass
+            count_empty_slots(links.child_positions, first, last, mass, n_initial)
         for state in range(n_states):
-            if drawn[node, state] == 0:
-                continue
-            n_options = fill_options(links, weighted, mode, beta, first, last, state, options)
-            total = 0.0
-            for option in range(n_options):
-                total += options[option]
-            split(rng, drawn[node, state], options[:n_options], total, numbers[:n_options])
-            option = 0
-            for place in range(first, last):
-                child, position = ids[place], positions[place] - 1
-                for other in range(n_states):
-                    number = numbers[option]
-                    option += 1
-                    if number > 0:
-                        drawn[child, other] += number
-                        chosen[place - first] += number
-                        n_switching[position] += number
-                        n_transition[position, other, state] += number
-            if mode != RENORM:
-                for position in range(n_positions):
-                    number = numbers[option]
-                    option += 1
-                    if number > 0:
-                        n_switching[position] += number
-                        n_transition[position, n_states, state] += number
+            if drawn[node, state] > 0:
+                n_options = fill_options(links, weighted, mode, beta, first, last, state, options)
+                split(rng, drawn[node, state], options[:n_options], numbers)
+                count_choices(links, first, last, state, mode, numbers, drawn, chosen, n_switching, n_transition)
         for place in range(first, last):
             if mass > chosen[place - first]:
-                child = ids[place]
-                split(rng, mass - chosen[place - first], beta[child], 1.0, numbers[:n_states])
-                for other in range(n_states):
-                    drawn[child, other] += numbers[other]
+                add_split(rng, mass - chosen[place - first], beta[ids[place]], numbers, drawn[ids[place]])
+
+
+@borrower
+def widest_node(start):
+    """Largest number of children."""
+    widest = 0
+    for node in range(start.size - 1):
+        widest = max(widest, start[node + 1] - start[node])
+    return widest
 
 
 @kernel
+def split(rng, size, weights, out):
+    """Fill `out` with a multinomial draw of `size` in proportion to weights, not all of them 0."""
+    rest, last_possible = 0.0, NULL
+    for index in range(len(weights)):
+        out[index] = 0
+        rest += weights[index]
+        if weights[index] > 0.0:
+            last_possible = index
+    for index in range(last_possible + 1):
+        if weights[index] > 0.0:
+            if index == last_possible or weights[index] >= rest:
+                out[index] = size
+            else:
+                out[index] = rng.binomial(size, weights[index] / rest)
+            size -= out[index]
+            rest -= weights[index]
+            if size == 0:
+                return
+
+
+@kernel
+def add_split(rng, size, weights, numbers, out):
+    """Add to `out` a multinomial draw of `size`; `numbers` is room for it."""
+    split(rng, size, weights, numbers)
+    for state in range(out.size):
+        out[state] += numbers[state]
+
+
+@borrower
+def count_drawn(label, leaf_position, row, n_initial, n_emission):
+    """Count a node's label and, at a leaf, its state; how often the node occurs."""
+    mass = 0
+    for state in range(row.size):
+        mass += row[state]
+        if label >= 0:
+            n_emission[label, state] += row[state]
+        if leaf_position >= 0:
+            n_initial[leaf_position, state] += row[state]
+    return mass
+
+
+@borrower
+def count_empty_slots(positions, first, last, mass, n_initial):
+    """Count the absent slots of a node in the bottom state."""
+    place, bottom = first, n_initial.shape[1] - 1
+    for position in range(1, n_initial.shape[0]):
+        if place < last and positions[place] == position:
+            while place < last and positions[place] == position:
+                place += 1
+        else:
+            n_initial[position, bottom] += mass
+
+
+@borrower
+def count_choices(links, first, last, state, mode, numbers, drawn, chosen, n_switching, n_transition):
+    """Count what occurrences of a node in one state look at, and give the children their states."""
+    ids, positions, n_states, option = links.child_ids, links.child_positions, drawn.shape[1], 0
+    for place in range(first, last):
+        position = positions[place] - 1
+        for other in range(n_states):
+            number = numbers[option]
+            option += 1
+            if number > 0:
+                drawn[ids[place], other] += number
+                chosen[place - first] += number
+                n_switching[position] += number
+                n_transition[position, other, state] += number
+    if mode != RENORM:
+        for position in range(n_switching.size):
+            n_switching[position] += numbers[option + position]
+            n_transition[position, n_states, state] += numbers[option + position]
+
+
+@borrower
 def fill_options(links, weighted, mode, beta, first, last, state, options):
     """Weights of what a node in a state may look at: children by their states, then absent positions; how many."""
     ids, positions, shares = links.child_ids, links.child_positions, links.child_shares

@@ -199,7 +199,7 @@ def draw_tables(rng: np.random.Generator, counts: Counts, strengths: Strengths, 
     """
     cells = posterior_cells(counts, strengths, mode)
     n_components = len(cells.switching)
-    found = Tables(*(np.zeros(part.shape) for part in cells[:4]), np.zeros(cells.emission.shape[:2]))
+    found = with_mean(counts, strengths, mode)
     for k in range(n_components):
         draw_cells(
             rng, cells.initial[k], cells.emission[k], cells.switching[k], cells.transition[k],

@@ -4,14 +4,14 @@ import math
 
 import numpy as np
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.tree_hmm.tables import BOTTOM_PRIOR, RENORM
 
 ROUNDING = 1e-9
 """Below this part of what it was taken from, a difference is rounding: the sum is then done directly."""
 
 
-@kernel
+@borrower
 def weigh_transitions(switching, transition, weighted, bottom_total):
     """Fill phi_l A[l], and the sum of its rows for absent children over all positions."""
     n_positions, n_children, n_states = transition.shape
@@ -25,7 +25,7 @@ def weigh_transitions(switching, transition, weighted, bottom_total):
             bottom_total[state] += weighted[position, n_states, state]
 
 
-@kernel
+@borrower
 def log_absent(initial, log_bottom):
     """Fill log pi[l, bottom] (0 where that is impossible); their sum and how many are impossible."""
     total, n_impossible = 0.0, 0
@@ -40,7 +40,7 @@ def log_absent(initial, log_bottom):
     return total, n_impossible
 
 
-@kernel
+@borrower
 def add_absent(positions, first, last, weighted, bottom_total, row):
     """Put into `row` the weights of states when the switch chooses an absent child; number of positions present."""
     n_positions, n_states = weighted.shape[0], weighted.shape[2]
@@ -66,7 +66,7 @@ def add_absent(positions, first, last, weighted, bottom_total, row):
     return n_present
 
 
-@kernel
+@borrower
 def sum_absent(positions, first, last, weighted, row):
     """The same sum, position by position."""
     n_positions, n_states = weighted.shape[0], weighted.shape[2]
@@ -82,7 +82,7 @@ def sum_absent(positions, first, last, weighted, row):
                 row[state] += weighted[position - 1, n_states, state]
 
 
-@kernel
+@borrower
 def present_switching(positions, first, last, switching):
     """Sum of phi over the positions at which there are children."""
     total, previous = 0.0, 0
@@ -93,7 +93,7 @@ def present_switching(positions, first, last, switching):
     return total
 
 
-@kernel
+@borrower
 def log_absent_of(positions, first, last, log_bottom, initial, log_bottom_total, n_impossible):
     """Log probability that all absent slots of a node are empty."""
     total, left, previous = log_bottom_total, n_impossible, 0
@@ -105,6 +105,20 @@ def log_absent_of(positions, first, last, log_bottom, initial, log_bottom_total,
             if initial[position, initial.shape[1] - 1] <= 0.0:
                 left -= 1
     return total if left == 0 else -math.inf
+
+
+@borrower
+def settle(row, emission_row, inner, beta):
+    """Store a node's weights, multiply them by its label's probabilities and normalise; the total."""
+    total = 0.0
+    for state in range(row.size):
+        inner[state] = row[state]
+        beta[state] = row[state] * emission_row[state]
+        total += beta[state]
+    scale = 1.0 / total if total > 0.0 else 0.0
+    for state in range(row.size):
+        beta[state] *= scale
+    return total
 
 
 @kernel
@@ -119,47 +133,35 @@ def go_upward(
     labels, leaf_positions = links.labels, links.leaf_positions
     start, ids, positions, shares = links.child_start, links.child_ids, links.child_positions, links.child_shares
     n_states = beta.shape[1]
-    weighted, row, log_bottom = np.empty_like(transition), np.empty(n_states), np.empty(switching.size)
-    bottom_total = np.empty(n_states)
+    weighted, bottom_total, log_bottom = np.empty_like(transition), np.empty(n_states), np.empty(switching.size)
     weigh_transitions(switching, transition, weighted, bottom_total)
     log_bottom_total, n_impossible = log_absent(initial, log_bottom)
+    row, any_label = np.empty(n_states), np.ones(n_states)
     for node in range(first_node, last_node):
-        first, last = start[node], start[node + 1]
-        total_log = 0.0
+        first, last, total_log = start[node], start[node + 1], 0.0
         if leaf_positions[node] >= 0:
             for state in range(n_states):
                 row[state] = initial[leaf_positions[node], state]
+        elif mode == RENORM:
+            for state in range(n_states):
+                row[state] = 0.0
         else:
-            if mode == RENORM:
-                for state in range(n_states):
-                    row[state] = 0.0
-            else:
-                add_absent(positions, first, last, weighted, bottom_total, row)
+            add_absent(positions, first, last, weighted, bottom_total, row)
             if mode == BOTTOM_PRIOR:
                 total_log = log_absent_of(positions, first, last, log_bottom, initial, log_bottom_total, n_impossible)
-            for place in range(first, last):
-                child, position, share = ids[place], positions[place] - 1, shares[place]
-                total_log += log_likelihood[child]
-                for other in range(n_states):
-                    factor = share * beta[child, other]
-                    for state in range(n_states):
-                        row[state] += factor * weighted[position, other, state]
-            if mode == RENORM:
-                scale = 1.0 / present_switching(positions, first, last, switching)
+        for place in range(first, last):
+            child, position, share = ids[place], positions[place] - 1, shares[place]
+            total_log += log_likelihood[child]
+            for other in range(n_states):
+                factor = share * beta[child, other]
                 for state in range(n_states):
-                    row[state] *= scale
-        total = 0.0
-        label = labels[node]
-        for state in range(n_states):
-            inner[node, state] = row[state]
-            value = row[state] * emission[label, state] if label >= 0 else row[state]
-            beta[node, state] = value
-            total += value
-        if total > 0.0:
-            scale = 1.0 / total
+                    row[state] += factor * weighted[position, other, state]
+        if mode == RENORM and last > first:
+            scale = 1.0 / present_switching(positions, first, last, switching)
             for state in range(n_states):
-                beta[node, state] *= scale
-            total_log += math.log(total)
-            log_likelihood[node] = total_log + log_scale[label] if label >= 0 else total_log
-        else:
-            log_likelihood[node] = -math.inf
+                row[state] *= scale
+        label = labels[node]
+        if label >= 0:
+            total_log += log_scale[label]
+        total = settle(row, emission[label] if label >= 0 else any_label, inner[node], beta[node])
+        log_likelihood[node] = total_log + math.log(total) if total > 0.0 else -math.inf
