@@ -13,7 +13,7 @@ from bayesgrove.models.tree_hmm.em import DistinctTrees, Progress, distinct_tree
 from bayesgrove.models.tree_hmm.engine import likelihoods_and_counts, log_likelihoods
 from bayesgrove.models.tree_hmm.links import Links
 from bayesgrove.models.tree_hmm.parameters import TreePrior, divergence, expected_tables, select_counts
-from bayesgrove.models.tree_hmm.tables import Counts
+from bayesgrove.models.tree_hmm.tables import Counts, Strengths
 from bayesgrove.trees.cuts import front_labels
 from bayesgrove.trees.table import Tree
 
@@ -128,6 +128,7 @@ def build_components_tree(
     counts: Counts,
     responsibilities: np.ndarray,
     concentration: float = 1.0,
+    merge_strength: float = 1.0,
     progress: Progress | None = None,
 ) -> ComponentsTree:
     """Merge the pair of components of largest log ratio until one is left.
@@ -138,6 +139,9 @@ def build_components_tree(
         Expected or drawn counts of the K components: their laws are where fits begin.
     responsibilities : float array of shape (K, n_trees)
         Soft, or 0 and 1.
+    merge_strength : float
+        Smaller strengths of the prior are raised to this: a sparse prior pays little for tables that only repeat
+        others, and would keep components apart that differ by nothing else.
 
     Notes
     -----
@@ -145,6 +149,7 @@ def build_components_tree(
     variational bound of one component, L(a + b) the better of four iterations from either side.
     """
     trees = distinct_trees(links)
+    prior = prior._replace(strengths=Strengths(*(max(strength, merge_strength) for strength in prior.strengths)))
     found = [_start(trees, prior, counts, k, row) for k, row in enumerate(responsibilities)]
     n_items = len(found)
     active, pairs, merges = list(range(n_items)), {}, []

@@ -157,7 +157,8 @@ def go_upward(
                 for state in range(n_states):
                     row[state] += factor * weighted[position, other, state]
         if mode == RENORM and last > first:
-            scale = 1.0 / present_switching(positions, first, last, switching)
+            present = present_switching(positions, first, last, switching)
+            scale = 1.0 / present if present > 0.0 else 0.0  # maximum likelihood may leave a node no switch
             for state in range(n_states):
                 row[state] *= scale
         label = labels[node]
