@@ -24,7 +24,7 @@ from bayesgrove.models.tree_hmm.schedules import default_schedule
 from bayesgrove.models.tree_hmm.starts import LabelsStart, VariationalStart
 from bayesgrove.models.tree_hmm.tables import Counts, Strengths, Tables
 from bayesgrove.models.tree_hmm.vb import VB_DEFAULTS, VBSettings, choose_n_states, vb_start
-from bayesgrove.stats.partitions import overlap, relabel
+from bayesgrove.stats.partitions import binder_loss, relabel
 
 METHODS = ("gibbs", "collapsed", "vb", "paper")
 INITS = ("vb", "one", "random")
@@ -137,7 +137,7 @@ def find_by_chains(model: Any, labels: np.ndarray) -> Found:
     """Clusters of the point estimate; components begin with the tables of the draw that is most like it."""
     posterior, prior = model.posterior_, learned_prior(model)
     drawn = drawn_mixtures(model)
-    nearest = max(drawn, key=lambda draw: agreement(draw.labels, labels))
+    nearest = min(drawn, key=lambda draw: binder_loss(draw.labels, labels))
     concentration = learned(model, "concentration", start_concentration(model))
     counts = counts_of_labels(model._links, prior, labels, matched_tables(nearest, labels, prior))
     flat = posterior.labels.reshape(-1, posterior.n_items)
@@ -189,13 +189,6 @@ def drawn_mixture(draws: dict[str, np.ndarray], number: int, concentration: floa
     initial, emission, switching, transition, moments = (np.asarray(draws[name][number]) for name in TABLES)
     tables = Tables(initial, emission, switching, transition, np.zeros(emission.shape[:2]))
     return DrawnMixture(np.asarray(draws["labels"][number]), Parameters(tables, moments), concentration)
-
-
-def agreement(first: np.ndarray, second: np.ndarray) -> float:
-    """Share of pairs that two partitions treat alike, up to a constant: larger is nearer."""
-    met = overlap(first, second)
-    squares = [float((np.asarray(part, float) ** 2).sum()) for part in met[:3]]
-    return 2.0 * squares[0] - squares[1] - squares[2]
 
 
 def matched_tables(draw: DrawnMixture, labels: np.ndarray, prior: TreePrior) -> Tables:
