@@ -13,6 +13,7 @@ from bayesgrove.estimators.tree_inputs import LEARN, check_strength
 from bayesgrove.inference.description import spread
 from bayesgrove.inference.schedule import Schedule
 from bayesgrove.inference.similarity import cohesion
+from bayesgrove.models.tree_hmm.collapsed_sampler import CollapsedTreeSampler, with_plain_links
 from bayesgrove.models.tree_hmm.estimates import counts_of_labels, mean_parameters
 from bayesgrove.models.tree_hmm.keeper import TABLES, TableKeeper
 from bayesgrove.models.tree_hmm.mixture_target import VALUE_NAMES, make_target
@@ -108,7 +109,10 @@ def plan_chains(model: Any) -> ChainPlan:
     if move == AUTO:
         move = "retained" if model.method == "gibbs" else "sequential"
     schedule = default_schedule(model.n_tune, method=model.method, split_merge=move, thin=model.thin)
-    sampler = TreeMixtureSampler(target, first_state(model), fingerprint(model))
+    first, about = first_state(model), fingerprint(model)
+    sampler: Any = TreeMixtureSampler(target, first, about)
+    if model.method == "collapsed":
+        sampler = CollapsedTreeSampler(with_plain_links(target, model._data.forest), first, about)
     prior = make_prior(model._data.forest, model.n_states_, model.missing, start_strengths(model))
     return ChainPlan(TableKeeper(sampler, schedule), schedule, prior)
 

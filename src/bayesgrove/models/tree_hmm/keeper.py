@@ -7,6 +7,11 @@ from typing import Any
 import numpy as np
 
 from bayesgrove.inference.schedule import Schedule, Step
+from bayesgrove.models.tree_hmm.cells import as_counts
+from bayesgrove.models.tree_hmm.estimates import mean_parameters
+from bayesgrove.models.tree_hmm.mixture_state import State, normal_labels, parameters_of
+from bayesgrove.models.tree_hmm.mixture_target import prior_of
+from bayesgrove.models.tree_hmm.parameters import Parameters
 
 EVERY = 5
 """Tables of every so many-th draw are kept, of the first in any case: those of all would be large."""
@@ -29,7 +34,7 @@ class TableKeeper:
     Attributes
     ----------
     sampler : Sampler
-        Packs the tables of a state's components as initial, emission, switching, transition and moments.
+        `TreeMixtureSampler` or `CollapsedTreeSampler`.
     schedule : Schedule
         With as many moves in a sweep of burn-in as later.
     """
@@ -79,11 +84,10 @@ class TableKeeper:
         return {**found, **{name: np.ascontiguousarray(part) for name, part in zip(TABLES, parts, strict=True)}}
 
     def _tables(self, state: Any) -> tuple[np.ndarray, ...]:
-        packed = self.sampler.pack(state)
-        initial, emission, switching, transition, moments = (packed[name] for name in TABLES)
+        tables, moments = _parameters(self.sampler, state)
         if moments.shape[2]:  # densities of the values seen follow from the moments
-            emission = emission[:, :0]
-        return initial, emission, switching, transition, moments
+            return tables.initial, tables.emission[:, :0], tables.switching, tables.transition, moments
+        return *tables[:4], moments
 
     def _nothing(self) -> tuple[np.ndarray, ...]:
         target = self.sampler.target
@@ -101,3 +105,13 @@ class TableKeeper:
         """Those of the sampler."""
         found: Mapping[str, float] = self.sampler.scalars(state.state)
         return found
+
+
+def _parameters(sampler: Any, state: Any) -> Parameters:
+    """Components of a state; where tables are summed out, their means given what was counted."""
+    if isinstance(state, State):
+        return parameters_of(state)
+    mixture, target = state.mixture, sampler.target
+    rows = normal_labels(state.labels, mixture.sizes.size, np.empty(state.labels.size, np.int64))
+    prior = prior_of(target, state.values)
+    return mean_parameters(prior, as_counts(target, mixture.counts[rows]))
