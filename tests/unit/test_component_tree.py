@@ -49,7 +49,7 @@ def test_halves_of_one_kind_are_merged_first(three_kinds):
     assert isinstance(tree, ComponentsTree)
     assert tree.cut(3).tolist() == [0, 1, 2, 2]
     assert tree.log_ratios[0] > 0 > tree.log_ratios[1]
-    assert tree.cut("gap").tolist() == tree.cut().tolist() == tree.cut("sign").tolist() == [0, 1, 2, 2]
+    assert tree.cut().tolist() == tree.cut("sign").tolist() == [0, 1, 2, 2]
     assert tree.cut(1).tolist() == [0] * 4
     assert tree.cut(n_clusters=4).tolist() == [0, 1, 2, 3]
     assert tree.columns["n_trees"].tolist()[:4] == [40.0] * 4
