@@ -58,17 +58,16 @@ class ComponentsTree(Tree):
         probability, n_clusters, height
             As for every tree; `n_clusters=k` is `cut(k)`.
         """
-        if isinstance(rule, int | np.integer) and n_clusters is None:
-            rule, n_clusters = None, int(rule)
+        given = [value for value in (rule, probability, n_clusters, height) if value is not None]
+        if len(given) > 1:
+            raise InvalidSettingError(f"a cut takes one rule, got {len(given)} of them ({given}). Leave one.")
+        if n_clusters is not None or isinstance(rule, int | np.integer):
+            return self._before_last(int(given[0]))
         if rule == "gap":
-            rule, n_clusters = None, clusters_before_gap(self.log_ratios, float(self.columns["n_trees"][-1]))
-        elif rule == "sign" or (rule is None and probability is None and n_clusters is None and height is None):
-            rule, n_clusters = None, self.n_leaves - n_gains(self.log_ratios)
-        if n_clusters is None:
-            return super().cut(rule, probability=probability, height=height)
-        if rule is not None or probability is not None or height is not None:
-            raise InvalidSettingError("a cut takes one rule, got a number of clusters and another. Leave one.")
-        return self._before_last(n_clusters)
+            return self._before_last(clusters_before_gap(self.log_ratios, float(self.columns["n_trees"][-1])))
+        if rule == "sign" or not given:
+            return self._before_last(self.n_leaves - n_gains(self.log_ratios))
+        return super().cut(rule, probability=probability, height=height)
 
     def _before_last(self, n_clusters: int) -> np.ndarray:
         """Labels when the last merges are undone."""
@@ -181,7 +180,7 @@ def _as_tree(merges: list[tuple[int, int]], log_ratios: list[float], sizes: np.n
 def _start(trees: DistinctTrees, prior: TreePrior, counts: Counts, component: int, row: np.ndarray) -> _Component:
     """One component of the mixture, fitted to its own trees."""
     weights = np.bincount(trees.number, row, trees.multiplicity.size)
-    return _fitted(trees, prior, select_counts(counts, [component]), weights, N_REFIT)
+    return _fitted(trees, prior, select_counts(counts, np.array([component])), weights, N_REFIT)
 
 
 def _merged(trees: DistinctTrees, prior: TreePrior, a: _Component, b: _Component, side: int) -> _Component:
