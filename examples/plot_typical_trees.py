@@ -7,7 +7,7 @@ at positions.
 """
 
 # %%
-# Modules of the standard library as syntax trees: tables of character sets, other codecs, and packages of several kinds.
+# Modules of the standard library as syntax trees: tables of character sets, other codecs, packages of several kinds.
 # The variational fit alone takes a second; draws by Markov chains, the default, take longer.
 import encodings
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`InfiniteTreeHMMMixture`: clusters by every method, draws, prediction, continued and resumed runs, what is refused."""
+"""`InfiniteTreeHMMMixture`: clusters by every method, prediction, continued and resumed runs, what is refused."""
 
 import sys
 from pathlib import Path

@@ -289,7 +289,7 @@ def test_strengths_by_table():
 
 
 def test_what_is_no_tree_is_refused():
-    with pytest.raises(InvalidInputError, match="TreeHMM takes trees, a TreeData, got ndarray. Make one with"):
+    with pytest.raises(InvalidInputError, match="TreeHMM takes trees, a TreeData, got ndarray"):
         TreeHMM().fit(np.zeros((3, 2)))
     with pytest.raises(InvalidInputError, match="needs at least one tree, got none"):
         TreeHMMMixture().fit(documents()[:0])

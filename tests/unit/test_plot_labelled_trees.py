@@ -17,6 +17,8 @@ from matplotlib import pyplot
 
 pytestmark = pytest.mark.unit
 
+TIMES = "\N{MULTIPLICATION SIGN}"
+
 
 @pytest.fixture(autouse=True)
 def close_all():
@@ -53,7 +55,7 @@ def test_lines_of_a_tree_follow_its_order():
 
 
 def test_equal_leaves_side_by_side_share_a_line():
-    assert tree_lines(tree_of("(a,a,a,b,a,(a)a)r;")).words == ["r", "a ×3", "b", "a", "a", "a"]
+    assert tree_lines(tree_of("(a,a,a,b,a,(a)a)r;")).words == ["r", f"a {TIMES}3", "b", "a", "a", "a"]
 
 
 def test_large_trees_are_cut_near_the_root():
@@ -66,7 +68,7 @@ def test_large_trees_are_cut_near_the_root():
 
 def test_positions_are_told_where_they_are_no_order():
     data = TreeData.from_parents([[0, 1, 1, 1, -1]], [[-1, 0, 0, 0, 0]], [[0, 2, 3, 5, 9]])
-    assert tree_lines(data[0]).words == ["0", "2, 3, 5: 1 ×3", "9: ?"]
+    assert tree_lines(data[0]).words == ["0", f"2, 3, 5: 1 {TIMES}3", "9: ?"]
 
 
 def test_numbers_are_short():
@@ -95,7 +97,7 @@ def test_typical_trees_stand_side_by_side():
     ax = plot.typical_trees(subject())
     words = words_on(ax)
     assert "cluster 0 (2)" in words
-    assert "x ×3" in words
+    assert f"x {TIMES}3" in words
     ax.figure.canvas.draw()
     assert "cluster 0 (2)" not in words_on(plot.typical_trees(subject(), clusters=[1]))
     with pytest.raises(InvalidSettingError, match=r"clusters are some of 0 .. 1, got \[2\]"):
@@ -127,7 +129,7 @@ def test_emissions_of_a_cluster():
     states, labels = shown_emissions(np.array([[0.9, 0.1, 0.0], [0.2, 0.1, 0.7]]), 3)
     np.testing.assert_array_equal(labels, [0, 1, 2])
     assert states.size == 2
-    with pytest.raises(InvalidSettingError, match="clusters are 0 .. 1, got 2"):
+    with pytest.raises(InvalidSettingError, match=r"clusters are 0 \.\. 1, got 2"):
         plot.emissions(subject(), cluster=2)
     with pytest.raises(InvalidInputError, match="has no table of them"):
         plot.emissions(SimpleNamespace())
