@@ -1,0 +1,245 @@
+"""Densities and ratios inside the moves of tree mixtures, against the same written out."""
+
+import copy
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import dirichlet
+
+from bayesgrove.core.rng import generator
+from bayesgrove.models.tree_hmm import assignments, cells, collapsed, hyper, proposals, split_merge
+from bayesgrove.models.tree_hmm.component import Row, Uses, draw_component, expect_component, new_row
+from bayesgrove.models.tree_hmm.tables import make_tables, stack
+from reference import tree_hmm as twin
+from reference import tree_hmm_exact as exact
+from reference.tree_hmm_generative import SHAPES, TreeModel
+
+pytestmark = pytest.mark.exact
+
+L = C = M = 2
+VALUES = np.array([0.8, 1.5, 0.6, 2.0, 0.7])
+"""Concentration, then strengths of initial states, emissions, switching and transitions."""
+
+
+def target_of(mode):
+    return TreeModel(mode).target(([tree._replace(labels=[0] * len(tree.labels)) for tree in SHAPES], np.empty((0, 0))))
+
+
+def random_uses(rng, mode):
+    """Counts as a weighted pass leaves them."""
+    masks = twin.row_masks(L, C, M, mode)
+    initial, emission, switching, transition = (np.where(mask, rng.gamma(1.5, size=mask.shape), 0.0) for mask in masks)
+    return Uses(initial, np.ascontiguousarray(emission.T), switching, transition, np.zeros(L))
+
+
+def as_row(tables):
+    emission = np.ascontiguousarray(tables.emission.T)
+    return Row(tables.initial, emission, tables.switching, tables.transition, np.zeros(M), np.zeros((C, 0, 2)))
+
+
+def log_density(tables, uses, mode):
+    """Of tables given counts: all free rows."""
+    counts = twin.Tables(uses.initial, uses.emission.T, uses.switching, uses.transition)
+    total = 0.0
+    for table, count, mask, strength in zip(tables, counts, twin.row_masks(L, C, M, mode), VALUES[1:], strict=True):
+        width = table.shape[-1]
+        for row, own, free in zip(
+            table.reshape(-1, width), count.reshape(-1, width), mask.reshape(-1, width), strict=True
+        ):
+            if free.any():
+                total += dirichlet.logpdf(row[free] / row[free].sum(), strength + own[free])
+    return total
+
+
+def renumbered(tables, order):
+    """The same tables with states under other numbers."""
+    whole = [*order, C]
+    return twin.Tables(
+        tables.initial[:, whole],
+        tables.emission[list(order)],
+        tables.switching,
+        tables.transition[:, whole][:, :, list(order)],
+    )
+
+
+@pytest.mark.parametrize("mode", twin.MODES)
+def test_density_of_proposed_tables(mode):
+    rng = np.random.default_rng(1)
+    target = target_of(mode)
+    for scale in (0.1, 1.0, 5.0):
+        uses = Uses(*(scale * part for part in random_uses(rng, mode)))
+        tables = twin.random_tables(rng, L, C, M, mode, VALUES[1:])
+        nothing = Uses(*(np.zeros_like(part) for part in uses))
+        given = [log_density(renumbered(tables, order), uses, mode) for order in itertools.permutations(range(C))]
+        log_prior = log_density(tables, nothing, mode)
+        log_mixed = np.logaddexp(
+            math.log(0.95) + np.logaddexp.reduce(given) - math.log(math.factorial(C)), math.log(0.05) + log_prior
+        )
+        found = proposals.log_prior_ratio(target, VALUES, uses, as_row(tables))
+        assert found == pytest.approx(log_prior - log_mixed, abs=1e-9)
+
+
+def test_ratio_of_a_split():
+    rng = np.random.default_rng(2)
+    kept, leaving = rng.normal(-5.0, 2.0, (2, 9))
+    members, first, anchor = np.array([0, 2, 3, 5, 6, 8]), 3, 6
+    is_leaving = np.array([True, False, False, True, True, False])
+    share, log_density_ratio = 0.37, -1.3
+    weight_a, weight_b = (1.0 - share) * np.exp(kept), share * np.exp(leaving)
+    chance = weight_b / (weight_a + weight_b)
+    wanted = math.log(VALUES[0]) + math.lgamma(3) + math.lgamma(3) - math.lgamma(6) + log_density_ratio
+    for tree, leaves in zip(members, is_leaving, strict=True):
+        wanted += leaving[tree] - kept[tree] if leaves else 0.0
+        if tree not in (first, anchor):
+            wanted -= math.log(chance[tree] if leaves else 1.0 - chance[tree])
+    log_odds = math.log(share / (1.0 - share))
+    found = split_merge.log_split_ratio(
+        VALUES, log_density_ratio, log_odds, kept, leaving, members, is_leaving, first, anchor
+    )
+    assert found == pytest.approx(wanted, abs=1e-12)
+
+
+@pytest.mark.parametrize("mode", twin.MODES)
+def test_tables_are_drawn_from_strengths_and_counts(mode):
+    """Means of 2,000 draws within 4.5 standard errors: a row's law is Dirichlet(strength + counts)."""
+    target, uses, n_draws = target_of(mode), random_uses(np.random.default_rng(3), mode), 2000
+    rng, row = generator(5), new_row(target)
+    sums = [np.zeros_like(part) for part in row[:4]]
+    for _ in range(n_draws):
+        draw_component(rng, target, VALUES, uses, row)
+        for part, drawn in zip(sums, row, strict=False):
+            part += drawn
+    found = twin.Tables(sums[0], sums[1].T, sums[2], sums[3])
+    counts = twin.Tables(uses.initial, uses.emission.T, uses.switching, uses.transition)
+    for total, count, mask, strength in zip(found, counts, twin.row_masks(L, C, M, mode), VALUES[1:], strict=True):
+        cells = np.where(mask, strength + count, 0.0)
+        mass = np.maximum(cells.sum(axis=-1, keepdims=True), 1e-300)
+        mean = cells / mass
+        error = np.sqrt(mean * (1.0 - mean) / (mass + 1.0) / n_draws)
+        assert (np.abs(total / n_draws - mean) <= 4.5 * error + 1e-12)[mask].all()
+
+
+@pytest.mark.parametrize("mode", twin.MODES)
+def test_tables_of_variational_passes(mode):
+    target, uses = target_of(mode), random_uses(np.random.default_rng(6), mode)
+    row = new_row(target)
+    expect_component(target, VALUES, uses, row)
+    counts = twin.Tables(uses.initial, uses.emission.T, uses.switching, uses.transition)
+    wanted = twin.expected_log(counts, VALUES[1:], mode)
+    found = twin.Tables(row.initial, row.emission.T, row.switching, row.transition)
+    for ours, theirs, mask in zip(found, wanted, twin.row_masks(L, C, M, mode), strict=True):
+        np.testing.assert_allclose(ours[mask], theirs[mask], rtol=1e-11)
+
+
+def test_probability_of_counts_given_a_strength():
+    """Up to a constant, and the same for every family of rows: section 8.6."""
+    rng = np.random.default_rng(7)
+    counts = rng.integers(0, 4, (5, 3)).astype(float)
+    counts[0] = 0.0
+    used = counts.sum(axis=1) > 0.0
+
+    def written_out(strength):
+        total = 0.0
+        for row in counts:
+            total += math.lgamma(3 * strength) - math.lgamma(3 * strength + row.sum())
+            total += sum(math.lgamma(strength + cell) - math.lgamma(strength) for cell in row)
+        return total
+
+    for strength in (0.3, 1.7):
+        found = hyper.log_marginal(strength, counts[counts > 0.0], counts.sum(axis=1)[used], np.full(used.sum(), 3.0))
+        assert found == pytest.approx(written_out(strength), abs=1e-11)
+
+
+# ---- labels of one tree
+
+
+def state_with_pool(labels):
+    """A state of three trees in rows 0 and 1, and a pool of two components in rows 2 and 3."""
+    model = TreeModel()
+    rng = np.random.default_rng(8)
+    truth = model.draw_prior(rng)
+    sampler = model.sampler(model.draw_data(rng, truth))
+    drawn = [make_tables(*twin.random_tables(rng, L, C, M, "bottom_prior")) for _ in range(2)]
+    names = ("initial", "emission", "switching", "transition", "log_scale")
+    arrays = {**truth.arrays, "labels": np.array(labels), "moments": np.zeros((2, C, 0, 2))}
+    state = sampler.unpack(arrays | dict(zip(names, stack(drawn), strict=True)))
+    state.values[:] = VALUES
+    state.components.scores[:4] = rng.normal(0.0, 1.0, (4, 3))
+    return sampler, state
+
+
+def drawn_labels(labels, n_draws):
+    """How often the last tree goes to each of the rows 0 .. 3, and the rows' scores."""
+    sampler, start = state_with_pool(labels)
+    rng, seen = generator(9), np.zeros(4)
+    for _ in range(n_draws):
+        state = copy.deepcopy(start)
+        assignments.assign_trees(rng, sampler.target, state.components, state.labels, state.values, 2, 2)
+        seen[state.labels[2]] += 1
+    return seen / n_draws, np.exp(start.components.scores[:4, 2])
+
+
+def check_frequencies(seen, law, n_draws):
+    """Within 4.5 standard errors each."""
+    assert (np.abs(seen - law) <= 4.5 * np.sqrt(law * (1.0 - law) / n_draws)).all()
+
+
+def test_a_tree_goes_by_sizes_and_the_concentration():
+    seen, likelihoods = drawn_labels([0, 1, 1], 3000)
+    weights = np.array([1.0, 1.0, VALUES[0] / 2, VALUES[0] / 2]) * likelihoods
+    check_frequencies(seen, weights / weights.sum(), 3000)
+
+
+def test_a_tree_alone_takes_its_component_into_the_pool():
+    seen, likelihoods = drawn_labels([0, 0, 1], 3000)
+    law = np.zeros(4)
+    for dropped in (2, 3):
+        weights = np.array([2.0, *[VALUES[0] / 2] * 3]) * likelihoods
+        weights[dropped] = 0.0
+        law += 0.5 * weights / weights.sum()
+    check_frequencies(seen, law, 3000)
+
+
+# ---- tables summed out
+
+
+@pytest.mark.parametrize("mode", ["bottom_prior", "bottom"])
+def test_uses_with_tables_summed_out(mode):
+    """One tree after another, and all at once as in section 8.4."""
+    target = target_of(mode)
+    own = cells.make_cells(target)
+    counts, totals = np.zeros(own.row.size), np.zeros(own.size.size)
+    rng, found, hard = np.random.default_rng(10), 0.0, np.zeros((1, own.row.size))
+    last = sum(len(tree.labels) for tree in SHAPES) - 1
+    for number, shape in enumerate(SHAPES):
+        tree = shape._replace(labels=[0] * len(shape.labels))
+        states, chosen = twin.draw_states(rng, tree, twin.random_tables(rng, L, C, M, mode), mode)
+        hard[0] += np.concatenate([t.ravel() for t in exact.hard_counts(tree, states, chosen, L, C, M, mode)])
+        first = last + 1 - len(tree.labels)
+        all_states, switches = np.zeros((2, target.links.labels.size), np.int64)
+        all_states[first : last + 1] = states[::-1]
+        for node, options in enumerate(twin.choices(tree, L, mode)):
+            if options:
+                choice = options[chosen[node]]
+                switches[last - node] = -1 - choice.position
+                if choice.child is not None:
+                    switches[last - node] = np.flatnonzero(target.links.child_ids == last - choice.child)[0]
+        used = np.empty(40, np.int64)
+        n_used = collapsed.cells_of_tree(target, own, number, all_states, switches, used)
+        found += cells.add_cells(own, VALUES, used, n_used, counts, totals)
+        last = first - 1
+    np.testing.assert_array_equal(counts, hard[0])
+    wanted = exact.log_dirichlet_multinomial(hard, L, C, M, mode, VALUES[1:])[0]
+    assert found == pytest.approx(wanted, abs=1e-10)
+    mean = collapsed.room_for_tables(target)
+    cells.fill_mean_tables(own, VALUES, counts, totals, target.mode, mean)
+    masks = twin.row_masks(L, C, M, mode)
+    cells_of = exact.as_tables(hard[0], L, C, M)
+    raised = [np.where(m, t + s, 0.0) for t, m, s in zip(cells_of, masks, VALUES[1:], strict=True)]
+    wanted_tables = twin.normalised(twin.Tables(*raised), twin.unused_rows(L, C, M))
+    for ours, theirs in zip(
+        (mean.initial, mean.emission.T, mean.switching, mean.transition), wanted_tables, strict=True
+    ):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
