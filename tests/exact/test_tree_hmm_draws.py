@@ -25,7 +25,7 @@ def moments(cells, law):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mode", twin.MODES)
 def test_hard_counts_have_their_exact_means_and_covariances(mode, kind):
-    """3,000 draws for five trees, one of them thrice, against enumeration, each moment within 5 standard errors."""
+    """1,500 draws for five trees, one of them thrice, against enumeration, each moment within 5 standard errors."""
     rng = np.random.default_rng(13)
     trees = [random_tree(rng, n, 2, 2, empty_internal=mode != "renorm") for n in (1, 3, 4)]
     trees += [trees[2], SIBLINGS]
@@ -38,7 +38,7 @@ def test_hard_counts_have_their_exact_means_and_covariances(mode, kind):
         parts.append((size * mean, size * covariance))
     mean, covariance = (sum(part) for part in zip(*parts, strict=True))
     links, own = links_of(trees, tables, kind), library.make_tables(*tables)
-    draw_rng, n_draws = generator(21), 3000
+    draw_rng, n_draws = generator(21), 1500
     draws = np.array(
         [
             np.concatenate([t.ravel() for t in as_twin(hard_counts(draw_rng, links, own, library.MODES[mode], sizes))])

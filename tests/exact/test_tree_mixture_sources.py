@@ -1,9 +1,13 @@
-"""Densities and ratios inside the moves of tree mixtures, against the same written out."""
+"""Densities, ratios and draws inside the moves of tree mixtures, against the same written out.
+
+The sources are run as plain Python: the test of planted errors runs this file.
+"""
 
 import copy
 import itertools
 import math
 
+import numba
 import numpy as np
 import pytest
 from scipy.stats import dirichlet
@@ -16,7 +20,13 @@ from reference import tree_hmm as twin
 from reference import tree_hmm_exact as exact
 from reference.tree_hmm_generative import SHAPES, TreeModel
 
-pytestmark = pytest.mark.exact
+pytestmark = [
+    pytest.mark.exact,
+    pytest.mark.skipif(
+        not numba.config.DISABLE_JIT,
+        reason="needs NUMBA_DISABLE_JIT=1; run so by statistical/mutants/test_mutants.py",
+    ),
+]
 
 L = C = M = 2
 VALUES = np.array([0.8, 1.5, 0.6, 2.0, 0.7])
