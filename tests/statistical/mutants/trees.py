@@ -1,11 +1,11 @@
-"""Planted errors of the engine and the samplers of tree models, killed by golden numbers and exact laws.
+"""Planted errors of the engine of tree models, killed by golden numbers, enumeration and the twin.
 
-The missing term of children that were not chosen, the missing share of siblings at one position, the forgotten factor
-of empty places, rows drawn from alpha + 2 + counts and a split-merge step without G0 / g are those the specification
-warns of.
+The missing term of children that were not chosen, the missing share of siblings at one position and the forgotten
+factor of empty places are those the specification warns of. Errors of moves and fits stand in `tree_moves`.
 """
 
 from statistical.mutants.runner import Family, Mutant
+from statistical.mutants.tree_moves import MUTANTS as MOVES
 
 GOLDEN, DRAWS = "tests/exact/test_tree_hmm_golden.py::", "tests/exact/test_tree_hmm_draws.py::"
 UPWARD, DOWNWARD, STATES = (f"models/tree_hmm/{name}.py" for name in ("upward", "downward", "states"))
@@ -17,7 +17,7 @@ def hard_counts(mode, kind="unique"):
     return DRAWS + f"test_hard_counts_have_their_exact_means_and_covariances[{mode}-{kind}]"
 
 
-MUTANTS = (
+ENGINE = (
     Mutant(
         "a child that was not chosen has no state",
         DOWNWARD,
@@ -160,4 +160,9 @@ MUTANTS = (
     ),
 )
 
-FAMILY = Family("trees", MUTANTS, needs=("golden/htmm.json",))
+FAMILY = Family(
+    "trees",
+    (*ENGINE, *MOVES),
+    needs=("golden/htmm.json",),
+    whole_files=("tests/exact/test_tree_mixture_sources.py",),
+)
