@@ -10,11 +10,15 @@ import math
 import numba
 import numpy as np
 import pytest
+from scipy.special import gammaln
 from scipy.stats import dirichlet
 
 from bayesgrove.core.rng import generator
+from bayesgrove.inference.schedule import Step
 from bayesgrove.models.tree_hmm import assignments, cells, collapsed, hyper, proposals, split_merge
+from bayesgrove.models.tree_hmm.collapsed_sampler import CollapsedTreeSampler
 from bayesgrove.models.tree_hmm.component import Row, Uses, draw_component, expect_component, new_row
+from bayesgrove.models.tree_hmm.starts import LabelsStart
 from bayesgrove.models.tree_hmm.tables import make_tables, stack
 from reference import tree_hmm as twin
 from reference import tree_hmm_exact as exact
@@ -29,8 +33,10 @@ pytestmark = [
 ]
 
 L = C = M = 2
-VALUES = np.array([0.8, 1.5, 0.6, 2.0, 0.7])
-"""Concentration, then strengths of initial states, emissions, switching and transitions."""
+STRENGTHS = np.array([1.5, 0.6, 2.0, 0.7])
+"""Of initial states, emissions, switching and transitions."""
+VALUES = np.array([0.8, *STRENGTHS, 1.5, 2.0, 3.0])
+"""The concentration stands first; the last three belong to infinitely many states."""
 
 
 def target_of(mode):
@@ -46,14 +52,16 @@ def random_uses(rng, mode):
 
 def as_row(tables):
     emission = np.ascontiguousarray(tables.emission.T)
-    return Row(tables.initial, emission, tables.switching, tables.transition, np.zeros(M), np.zeros((C, 0, 2)))
+    return Row(
+        tables.initial, emission, tables.switching, tables.transition, np.zeros(M), np.zeros((C, 0, 2)), np.ones(C)
+    )
 
 
 def log_density(tables, uses, mode):
     """Of tables given counts: all free rows."""
     counts = twin.Tables(uses.initial, uses.emission.T, uses.switching, uses.transition)
     total = 0.0
-    for table, count, mask, strength in zip(tables, counts, twin.row_masks(L, C, M, mode), VALUES[1:], strict=True):
+    for table, count, mask, strength in zip(tables, counts, twin.row_masks(L, C, M, mode), STRENGTHS, strict=True):
         width = table.shape[-1]
         for row, own, free in zip(
             table.reshape(-1, width), count.reshape(-1, width), mask.reshape(-1, width), strict=True
@@ -80,14 +88,14 @@ def test_density_of_proposed_tables(mode):
     target = target_of(mode)
     for scale in (0.1, 1.0, 5.0):
         uses = Uses(*(scale * part for part in random_uses(rng, mode)))
-        tables = twin.random_tables(rng, L, C, M, mode, VALUES[1:])
+        tables = twin.random_tables(rng, L, C, M, mode, STRENGTHS)
         nothing = Uses(*(np.zeros_like(part) for part in uses))
         given = [log_density(renumbered(tables, order), uses, mode) for order in itertools.permutations(range(C))]
         log_prior = log_density(tables, nothing, mode)
         log_mixed = np.logaddexp(
             math.log(0.95) + np.logaddexp.reduce(given) - math.log(math.factorial(C)), math.log(0.05) + log_prior
         )
-        found = proposals.log_prior_ratio(target, VALUES, uses, as_row(tables))
+        found = proposals.log_prior_ratio(target, VALUES, np.ones(C), uses, as_row(tables))
         assert found == pytest.approx(log_prior - log_mixed, abs=1e-9)
 
 
@@ -111,6 +119,67 @@ def test_ratio_of_a_split():
     assert found == pytest.approx(wanted, abs=1e-12)
 
 
+class Accepting:
+    """A generator that accepts every step, and remembers its log ratio: what minus an exponential is compared with."""
+
+    def __init__(self, rng):
+        self.rng, self.log_ratio = rng, math.nan
+
+    def __getattr__(self, name):
+        return getattr(self.rng, name)
+
+    def standard_exponential(self):
+        drawn = Exponential(self.rng.standard_exponential())
+        drawn.owner = self
+        return drawn
+
+    def __lt__(self, log_ratio):
+        self.log_ratio = float(log_ratio)
+        return True
+
+
+class Exponential(float):
+    """A number whose negative is its generator."""
+
+    def __neg__(self):
+        return self.owner
+
+
+def one_cluster(seed):
+    """A sampler of drawn trees, and a state that has them all in one cluster."""
+    model, rng = TreeModel(), np.random.default_rng(seed)
+    truth = model.draw_prior(rng)
+    sampler = model.sampler(model.draw_data(rng, truth))
+    arrays = {name: part[:1] for name, part in truth.arrays.items()} | {"values": VALUES.copy()}
+    return sampler, sampler.unpack(arrays | {"labels": np.zeros(sampler.n_items, np.int64)})
+
+
+def test_a_merge_undoes_a_split():
+    """With the same random numbers the launch is the same, and the merge has the inverse of the split's ratio."""
+    for seed in range(8):
+        sampler, state = one_cluster(seed)
+        log_ratios = []
+        for _ in range(2):
+            rng, tallies = Accepting(generator(30, seed)), np.zeros(4, np.int64)
+            split_merge.split_or_merge(rng, sampler.target, state.components, state.labels, state.values, tallies)
+            log_ratios.append(rng.log_ratio)
+        assert tallies.tolist() == [0, 0, 1, 1]
+        assert log_ratios[0] == pytest.approx(-log_ratios[1], abs=1e-9)
+        assert (state.labels == state.labels[0]).all()
+
+
+def test_proposals_come_from_the_prior_one_time_in_twenty():
+    """Counts so large that tables given them are hardly random."""
+    target, n_draws = target_of("bottom_prior"), 4000
+    uses = Uses(*(1e6 * part for part in random_uses(np.random.default_rng(4), "bottom_prior")))
+    permuted, row, rng = Uses(*(np.zeros_like(part) for part in uses)), new_row(target), generator(6)
+    mean, n_far = uses.switching / uses.switching.sum(), 0
+    for _ in range(n_draws):
+        split_merge.propose_tables(rng, target, VALUES, np.ones(C), uses, permuted, row)
+        n_far += abs(row.switching[0] - mean[0]) > 0.01
+    assert n_far / n_draws == pytest.approx(0.05 * 0.985, abs=4.5 * math.sqrt(0.05 * 0.95 / n_draws))
+
+
 @pytest.mark.parametrize("mode", twin.MODES)
 def test_tables_are_drawn_from_strengths_and_counts(mode):
     """Means of 2,000 draws within 4.5 standard errors: a row's law is Dirichlet(strength + counts)."""
@@ -123,7 +192,7 @@ def test_tables_are_drawn_from_strengths_and_counts(mode):
             part += drawn
     found = twin.Tables(sums[0], sums[1].T, sums[2], sums[3])
     counts = twin.Tables(uses.initial, uses.emission.T, uses.switching, uses.transition)
-    for total, count, mask, strength in zip(found, counts, twin.row_masks(L, C, M, mode), VALUES[1:], strict=True):
+    for total, count, mask, strength in zip(found, counts, twin.row_masks(L, C, M, mode), STRENGTHS, strict=True):
         cells = np.where(mask, strength + count, 0.0)
         mass = np.maximum(cells.sum(axis=-1, keepdims=True), 1e-300)
         mean = cells / mass
@@ -135,9 +204,9 @@ def test_tables_are_drawn_from_strengths_and_counts(mode):
 def test_tables_of_variational_passes(mode):
     target, uses = target_of(mode), random_uses(np.random.default_rng(6), mode)
     row = new_row(target)
-    expect_component(target, VALUES, uses, row)
+    expect_component(target, VALUES, np.ones(C), uses, row)
     counts = twin.Tables(uses.initial, uses.emission.T, uses.switching, uses.transition)
-    wanted = twin.expected_log(counts, VALUES[1:], mode)
+    wanted = twin.expected_log(counts, STRENGTHS, mode)
     found = twin.Tables(row.initial, row.emission.T, row.switching, row.transition)
     for ours, theirs, mask in zip(found, wanted, twin.row_masks(L, C, M, mode), strict=True):
         np.testing.assert_allclose(ours[mask], theirs[mask], rtol=1e-11)
@@ -160,6 +229,21 @@ def test_probability_of_counts_given_a_strength():
     for strength in (0.3, 1.7):
         found = hyper.log_marginal(strength, counts[counts > 0.0], counts.sum(axis=1)[used], np.full(used.sum(), 3.0))
         assert found == pytest.approx(written_out(strength), abs=1e-11)
+
+
+def test_concentration_given_the_number_of_clusters():
+    """Mean of 20,000 draws against quadrature, within 4.5 batch-means standard errors."""
+    target = TreeModel(free=("concentration",), hyperprior=(2.0, 1.5)).target((SHAPES, np.empty((0, 0))))
+    grid = np.linspace(1e-4, 40.0, 200_001)
+    log_density = 2 * np.log(grid) - 1.5 * grid + np.log(grid) + gammaln(grid) - gammaln(grid + len(SHAPES))
+    weights = np.exp(log_density - log_density.max())
+    wanted = (weights * np.log(grid)).sum() / weights.sum()
+    rng, values, draws = generator(8), VALUES.copy(), []
+    for _ in range(20_000):
+        hyper.draw_concentration(rng, target, 2, values)
+        draws.append(math.log(values[0]))
+    batches = np.array(draws).reshape(40, -1).mean(axis=1)
+    assert abs(batches.mean() - wanted) < 4.5 * batches.std() / math.sqrt(40)
 
 
 # ---- labels of one tree
@@ -241,15 +325,52 @@ def test_uses_with_tables_summed_out(mode):
         found += cells.add_cells(own, VALUES, used, n_used, counts, totals)
         last = first - 1
     np.testing.assert_array_equal(counts, hard[0])
-    wanted = exact.log_dirichlet_multinomial(hard, L, C, M, mode, VALUES[1:])[0]
+    wanted = exact.log_dirichlet_multinomial(hard, L, C, M, mode, STRENGTHS)[0]
     assert found == pytest.approx(wanted, abs=1e-10)
     mean = collapsed.room_for_tables(target)
     cells.fill_mean_tables(own, VALUES, counts, totals, target.mode, mean)
     masks = twin.row_masks(L, C, M, mode)
     cells_of = exact.as_tables(hard[0], L, C, M)
-    raised = [np.where(m, t + s, 0.0) for t, m, s in zip(cells_of, masks, VALUES[1:], strict=True)]
+    raised = [np.where(m, t + s, 0.0) for t, m, s in zip(cells_of, masks, STRENGTHS, strict=True)]
     wanted_tables = twin.normalised(twin.Tables(*raised), twin.unused_rows(L, C, M))
     for ours, theirs in zip(
         (mean.initial, mean.emission.T, mean.switching, mean.transition), wanted_tables, strict=True
     ):
         np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+def complete_cells(tree, state, links, mode):
+    """Cells that the hidden states of a collapsed state's one tree use, and their log weight under uniform tables."""
+    last = len(tree.labels) - 1
+    chosen = []
+    for node, options in enumerate(twin.choices(tree, L, mode)):
+        entry = int(state.switches[last - node])
+        key = (
+            (last - int(links.child_ids[entry]), int(links.child_positions[entry]))
+            if entry >= 0
+            else (None, -1 - entry)
+        )
+        chosen.append([(option.child, option.position) for option in options].index(key) if options else -1)
+    states = state.states[::-1]
+    hard = exact.hard_counts(tree, states, chosen, L, C, M, mode)
+    uniform = twin.uniform_tables(L, C, M, mode)
+    weight = exact.complete_weights(tree, uniform, mode, states[None], chosen)[0]
+    return np.concatenate([table.ravel() for table in hard])[None], math.log(weight)
+
+
+@pytest.mark.parametrize("mode", ["bottom_prior", "bottom"])
+def test_ratio_of_a_collapsed_step(mode):
+    """One tree: the proposal is under uniform tables, and Delta of section 8.4 corrects it."""
+    tree = SHAPES[2]._replace(labels=[0, 1, 0, 0])
+    target = TreeModel(mode).target(([tree], np.empty((0, 0))))
+    sampler = CollapsedTreeSampler(target._replace(values=VALUES), LabelsStart())
+    for seed in range(5):
+        state = sampler.start(generator(40, seed))
+        deltas = []
+        for _ in range(2):
+            used, log_weight = complete_cells(tree, state, target.links, mode)
+            deltas.append(exact.log_dirichlet_multinomial(used, L, C, M, mode, STRENGTHS)[0] - log_weight)
+            if len(deltas) == 1:
+                rng = Accepting(generator(41, seed))
+                sampler.move(rng, state, Step("collapsed"))
+        assert rng.log_ratio == pytest.approx(deltas[1] - deltas[0], abs=1e-10)

@@ -75,14 +75,14 @@ MUTANTS = (
         SPLIT,
         "(log_ratio if is_split else -log_ratio)",
         "log_ratio",
-        moved("split-merge"),
+        SOURCES + "test_a_merge_undoes_a_split",
     ),
     Mutant(
         "proposals from the prior more often than their density says",
         SPLIT,
         "if rng.random() >= PRIOR_SHARE:",
-        "if rng.random() >= 0.9:",
-        moved("split-merge"),
+        "if rng.random() >= 2.0 * PRIOR_SHARE:",
+        SOURCES + "test_proposals_come_from_the_prior_one_time_in_twenty",
     ),
     Mutant(
         "renumberings summed, not averaged",
@@ -120,11 +120,11 @@ MUTANTS = (
         moved("strengths"),
     ),
     Mutant(
-        "concentration counts clusters twice",
+        "concentration with one cluster too many",
         HYPER,
-        "shape += n_clusters if",
-        "shape += 2.0 * n_clusters if",
-        moved("values"),
+        "else n_clusters - 1.0",
+        "else n_clusters",
+        SOURCES + "test_concentration_given_the_number_of_clusters",
     ),
     Mutant(
         "summed out: totals stay",
@@ -145,7 +145,7 @@ MUTANTS = (
         COLLAPSED,
         "if -rng.standard_exponential() < log_new - log_old:",
         "if log_new - log_old < 1e9:",
-        collapsed("collapsed"),
+        SOURCES + "test_ratio_of_a_collapsed_step[bottom_prior]",
     ),
     Mutant(
         "summed out: a new cluster for nothing",
@@ -166,7 +166,7 @@ MUTANTS = (
         PARAMETERS,
         "Strengths(*(strength - 1.0 for strength in strengths))",
         "Strengths(*(strength - 0.5 for strength in strengths))",
-        EM + "test_golden_mixture",
+        EM + "test_golden_runs[unique_links]",
     ),
     Mutant(
         "EM: counts normalised where switching is renormalised",
@@ -180,7 +180,14 @@ MUTANTS = (
         VARIATIONAL,
         " - stick_divergence(laws.sizes, concentration)",
         "",
-        VB + "test_bound_is_the_evidence_where_nothing_is_hidden",
+        "tests/exact/test_tree_vb_bound.py::test_all_terms[bottom]",
+    ),
+    Mutant(
+        "bound without the divergence of the tables",
+        VARIATIONAL,
+        " - divergence(prior, counts).sum()",
+        "",
+        "tests/exact/test_tree_vb_bound.py::test_all_terms[bottom_prior]",
     ),
     Mutant(
         "sticks that forget the concentration",
