@@ -219,7 +219,7 @@ class TreeModel:
             found |= {name: value, f"{name} squared": value * value}
         first_nodes = float(links.roots[0] - links.roots[1])
         found |= {
-            "A bottom phi": float(components.transition[row, 0, -1, 0]) * own["phi1"],
+            "A bottom phi": float(components.transition[row, 0, 1 if self.mode == "renorm" else C, 0]) * own["phi1"],
             "labels": self.label_sum(sampler.target),
             "nodes": n_nodes,
             "b00 root": own["b00"] * root_label,
