@@ -1,0 +1,90 @@
+"""`Links`: the nodes that passes go over, each different subtree once or each node of a forest."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesgrove.core.constants import NULL
+from bayesgrove.trees.forest import Forest
+from bayesgrove.trees.forest_shapes import position_shares
+
+
+class Links(NamedTuple):
+    """Nodes numbered so that children come before their parents."""
+
+    labels: np.ndarray
+    """int32 (n,): row of the emission table, NULL where the label is unknown."""
+    leaf_positions: np.ndarray
+    """int32 (n,): position of a leaf (0: a tree that is one leaf), NULL at internal nodes."""
+    child_start: np.ndarray
+    """int32 (n + 1,): where each node's children begin."""
+    child_ids: np.ndarray
+    """int32 (n_links,)"""
+    child_positions: np.ndarray
+    """int32 (n_links,): from 1, ascending within a node."""
+    child_shares: np.ndarray
+    """float64 (n_links,): one over the number of siblings at that position."""
+    roots: np.ndarray
+    """int32 (n_trees,): number of every tree's root."""
+
+
+def unique_links(forest: Forest) -> Links:
+    """Each different subtree once: sums over all trees stay exact, as the passes are linear in the trees' weights."""
+    subtrees = forest.subtrees
+    return Links(
+        symbols(forest)[subtrees.first_nodes],
+        np.where(subtrees.internal, NULL, subtrees.leaf_positions).astype(np.int32),
+        subtrees.child_start,
+        subtrees.child_ids,
+        subtrees.child_positions,
+        position_shares(subtrees.child_start, subtrees.child_positions),
+        subtrees.roots,
+    )
+
+
+def plain_links(forest: Forest) -> Links:
+    """Every node of the forest; node v has number n_nodes - 1 - v."""
+    last = forest.n_nodes - 1
+    n_children = np.diff(forest.child_start)[::-1]
+    start = np.concatenate([[0], np.cumsum(n_children)]).astype(np.int32)
+    entries = np.repeat(forest.child_start[:-1][::-1] - start[:-1], n_children) + np.arange(start[-1])
+    children = forest.children[entries]
+    return Links(
+        np.ascontiguousarray(symbols(forest)[::-1]),
+        np.where(forest.internal, NULL, forest.positions).astype(np.int32)[::-1].copy(),
+        start,
+        (last - children).astype(np.int32),
+        forest.positions[children],
+        forest.child_shares[entries],
+        (last - forest.offsets[:-1]).astype(np.int32),
+    )
+
+
+def symbols(forest: Forest) -> np.ndarray:
+    """Row of the emission table of every node: its code, or which of the different values it has."""
+    if forest.values is None:
+        return forest.labels
+    return _numbered_values(forest)[1]
+
+
+def node_values(forest: Forest) -> np.ndarray | None:
+    """The different values of continuous labels, by row of the emission table; None where labels are codes."""
+    return None if forest.values is None else _numbered_values(forest)[0]
+
+
+def _numbered_values(forest: Forest) -> tuple[np.ndarray, np.ndarray]:
+    """The different values, and the number of each node's; unknown where all of a row is nan."""
+    values = forest.values
+    if values is None:
+        raise ValueError("labels of this forest are codes")
+    known = ~np.isnan(values).all(axis=1)
+    numbers = np.full(forest.n_nodes, NULL, np.int32)
+    different, inverse = np.unique(values[known], axis=0, return_inverse=True)
+    numbers[known] = inverse.reshape(-1)
+    return different, numbers
+
+
+def n_rows(forest: Forest) -> int:
+    """Number of rows of the emission table."""
+    values = node_values(forest)
+    return forest.n_labels if values is None else len(values)

@@ -1,0 +1,90 @@
+"""Log joint density of labels, tables and trees, hidden states summed out: plainly, and from a state's own sums."""
+
+import math
+
+import numpy as np
+
+from bayesgrove.core.jit import kernel
+from bayesgrove.models.tree_hmm.component import SMALLEST_CELL, n_free_cells, row_of
+from bayesgrove.models.tree_hmm.engine import log_likelihoods
+from bayesgrove.models.tree_hmm.gaussian import MEAN, VARIANCE, GaussianDiagonalPrior, Gaussians, log_density_of_moments
+from bayesgrove.models.tree_hmm.mixture_state import State, rows_in_use, tables_of
+from bayesgrove.models.tree_hmm.mixture_target import (
+    CONCENTRATION,
+    EMISSION,
+    INITIAL,
+    SWITCHING,
+    TRANSITION,
+    Target,
+    log_hyperprior,
+)
+from bayesgrove.models.tree_hmm.proposals import log_normal_gamma
+from bayesgrove.models.tree_hmm.tables import RENORM, Strengths, log_prior
+from bayesgrove.stats.partitions import relabel
+from bayesgrove.stats.processes import log_crp_labels
+from bayesgrove.stats.special import LOG_2PI
+
+
+def log_joint(target: Target, state: State) -> float:
+    """log p(labels, tables, learned numbers, trees), everything computed anew from labels and tables."""
+    labels, tables = relabel(state.labels), tables_of(state)
+    scores = log_likelihoods(target.links, tables, target.mode)
+    found = log_crp_labels(labels, float(state.values[CONCENTRATION])) + log_hyperprior(target, state.values)
+    found += scores[labels, np.arange(labels.size)].sum()
+    strengths = Strengths(*state.values[INITIAL:].tolist())
+    if target.points.shape[1] == 0:
+        return float(found + log_prior(tables, strengths, target.mode).sum())
+    no_emission = np.ones((len(tables.switching), 1, target.n_states))  # a row of one cell has no density
+    found += log_prior(tables._replace(emission=no_emission), strengths, target.mode).sum()
+    gaussians = Gaussians(GaussianDiagonalPrior(*target.gaussian), target.points)
+    moments = np.ascontiguousarray(state.components.moments[rows_in_use(state)])
+    return float(found + log_density_of_moments(gaussians, moments, np.zeros_like(tables.emission)).sum())
+
+
+@kernel
+def joint_of_state(target, components, labels, values):
+    """The same, without the priors of learned numbers, from the log-likelihoods that the state keeps."""
+    concentration, n_used = values[CONCENTRATION], components.n_used[0]
+    found = n_used * math.log(concentration) + math.lgamma(concentration) - math.lgamma(concentration + labels.size)
+    for tree in range(labels.size):
+        found += components.scores[labels[tree], tree]
+    for place in range(n_used):
+        row = components.order[place]
+        found += math.lgamma(components.sizes[row]) + log_prior_of_row(target, values, row_of(components, row))
+    return found
+
+
+@kernel
+def log_prior_of_row(target, values, row):
+    """Log density of one component's tables under the prior."""
+    n_states, found = target.n_states, log_dirichlet(values[SWITCHING], row.switching)
+    for place in range(row.initial.shape[0]):
+        n_free = n_free_cells(n_states, place, target.mode)
+        found += log_dirichlet(values[INITIAL], row.initial[place, :n_free])
+    n_children = n_states if target.mode == RENORM else n_states + 1
+    for position in range(row.switching.size):
+        for other in range(n_children):
+            found += log_dirichlet(values[TRANSITION], row.transition[position, other])
+    if target.points.shape[1] == 0:
+        for state in range(n_states):
+            found += log_dirichlet(values[EMISSION], row.emission[:, state])
+        return found
+    prior = target.gaussian
+    for state in range(n_states):
+        for column in range(prior.shape[1]):
+            precision = 1.0 / row.moments[state, column, VARIANCE]
+            found += 0.5 * (math.log(precision) - LOG_2PI) + log_normal_gamma(
+                row.moments[state, column, MEAN], precision,
+                prior[0, column], prior[1, column], prior[2, column], prior[3, column],
+            )  # fmt: skip
+    return found
+
+
+@kernel
+def log_dirichlet(strength, cells):
+    """Log density of a row under its symmetric Dirichlet prior."""
+    found = math.lgamma(cells.size * strength) - cells.size * math.lgamma(strength)
+    if strength != 1.0:
+        for cell in cells:
+            found += (strength - 1.0) * math.log(max(cell, SMALLEST_CELL))
+    return found

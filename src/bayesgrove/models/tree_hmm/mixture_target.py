@@ -1,0 +1,115 @@
+"""What a chain of tree mixtures never changes: the trees, the sizes of the tables, the priors."""
+
+import itertools
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.models.tree_hmm.gaussian import default_gaussians
+from bayesgrove.models.tree_hmm.links import Links, n_rows, node_values, unique_links
+from bayesgrove.models.tree_hmm.tables import MODES, Shape
+from bayesgrove.trees.forest import Forest
+
+VALUE_NAMES = (
+    "concentration",
+    "initial_strength",
+    "emission_strength",
+    "switching_strength",
+    "transition_strength",
+)
+CONCENTRATION, INITIAL, EMISSION, SWITCHING, TRANSITION = range(5)
+N_VALUES = len(VALUE_NAMES)
+MOST_PERMUTED_STATES = 4
+"""With more states proposals of split-merge moves are not made symmetric under renumbering them."""
+
+
+class Target(NamedTuple):
+    """A Dirichlet process mixture of hidden tree Markov models of one forest."""
+
+    links: Links
+    mode: int
+    n_states: int
+    n_labels: int
+    """Rows of the emission table: labels, or different values of continuous ones."""
+    n_positions: int
+    values: np.ndarray
+    """(5,): concentration and strengths of the four families of tables, as chains begin."""
+    hyperpriors: np.ndarray
+    """(5, 2): shape and rate of the Gamma prior of each; nan where it stays fixed."""
+    permutations: np.ndarray
+    """int64 (n, C): renumberings of the states that proposals are symmetric under."""
+    points: np.ndarray
+    """(R, D): the different values of continuous labels; (0, 0) where labels are codes."""
+    gaussian: np.ndarray
+    """(4, D): mean, strength, shape and rate of the normal-gamma prior of continuous labels."""
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return int(self.links.roots.size)
+
+    @property
+    def shape(self) -> Shape:
+        """Sizes of one component's tables."""
+        return Shape(self.n_positions, self.n_states, self.n_labels, self.mode)
+
+
+def make_target(
+    forest: Forest,
+    *,
+    n_states: int,
+    missing: str = "bottom_prior",
+    concentration: float | str = 1.0,
+    prior_strength: float | str | tuple[float | str, ...] = 1.0,
+    links: Links | None = None,
+) -> Target:
+    """The model of a forest; "auto" learns a number under its Gamma(1, 1) prior.
+
+    Parameters
+    ----------
+    prior_strength : float, "auto", or four of them
+        Of the Dirichlet priors of initial states, emissions, switching and transitions.
+    links : Links, optional
+        What passes go over; each different subtree once unless told otherwise.
+    """
+    if missing not in MODES:
+        raise InvalidSettingError(f"missing is one of {', '.join(MODES)}, got {missing!r}. Choose one.")
+    strengths = prior_strength if isinstance(prior_strength, tuple) else (prior_strength,) * 4
+    values, hyperpriors = np.ones(N_VALUES), np.full((N_VALUES, 2), np.nan)
+    for place, value in enumerate((concentration, *strengths)):
+        if isinstance(value, str):
+            hyperpriors[place] = 1.0
+        else:
+            values[place] = value
+    points = node_values(forest)
+    is_discrete = points is None
+    return Target(
+        Links(*(np.array(part) for part in links or unique_links(forest))),
+        MODES[missing],
+        n_states,
+        n_rows(forest),
+        forest.max_outdegree,
+        values,
+        hyperpriors,
+        renumberings(n_states),
+        np.empty((0, 0)) if is_discrete else np.array(points),
+        np.empty((4, 0)) if is_discrete else np.array(default_gaussians(points).prior),
+    )
+
+
+def renumberings(n_states: int) -> np.ndarray:
+    """All permutations of a few states, else the one that changes nothing: int64 (n, C)."""
+    if n_states > MOST_PERMUTED_STATES:
+        return np.arange(n_states)[None]
+    return np.array(list(itertools.permutations(range(n_states))), np.int64)
+
+
+def log_hyperprior(target: Target, values: np.ndarray) -> float:
+    """Log density of the numbers that are learned."""
+    found = 0.0
+    for value, (shape, rate) in zip(values.tolist(), target.hyperpriors.tolist(), strict=True):
+        if not math.isnan(shape):
+            found += shape * math.log(rate) - math.lgamma(shape) + (shape - 1.0) * math.log(value) - rate * value
+    return found

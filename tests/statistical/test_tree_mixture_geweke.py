@@ -1,0 +1,51 @@
+"""Geweke's test of infinite tree mixtures: acceptance 8.
+
+Fixed seeds; on a fresh seed a right sampler fails each report with probability 1e-3, its level by Bonferroni over two
+comparisons of each functional.
+"""
+
+import pytest
+
+from bayesgrove.inference.geweke import geweke_test
+from bayesgrove.inference.schedule import Step
+from bayesgrove.models.tree_hmm.schedules import default_steps
+from reference.tree_hmm_generative import TreeModel
+
+pytestmark = pytest.mark.statistical
+SWEEP = default_steps(n_moves=1, n_auxiliary=2)
+FREE = ("concentration", "initial_strength", "emission_strength", "switching_strength", "transition_strength")
+ALONE = {
+    "split-merge": (Step("split-merge"),),
+    "assign": (Step("assign", 1, {"n_auxiliary": 2}),),
+    "tables": (Step("tables"),),
+}
+
+
+def check(model, steps, seed, *, n_forward, n_chain):
+    report = geweke_test(model, steps, n_forward=n_forward, n_chain=n_chain, seed=seed)
+    assert len(report.checks) >= 16
+    assert report.passed, report
+
+
+def test_sweeps_leave_the_joint_law_as_it_is():
+    check(TreeModel(free=FREE), SWEEP, 1, n_forward=2_000, n_chain=3_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("free", [(), FREE], ids=["fixed", "free"])
+@pytest.mark.parametrize("mode", ["bottom_prior", "bottom", "renorm"])
+def test_all_modes(mode, free):
+    check(TreeModel(mode, free), SWEEP, 2, n_forward=20_000, n_chain=20_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["bottom_prior", "renorm"])
+@pytest.mark.parametrize("name", ALONE)
+def test_every_move_alone(name, mode):
+    check(TreeModel(mode), ALONE[name], 3, n_forward=20_000, n_chain=20_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("steps", [SWEEP, ALONE["split-merge"]], ids=["sweep", "split-merge"])
+def test_continuous_labels(steps):
+    check(TreeModel(continuous=True), steps, 4, n_forward=20_000, n_chain=20_000)
