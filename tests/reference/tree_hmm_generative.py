@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesgrove.models.tree_hmm.gaussian import GaussianDiagonalPrior, Gaussians, density_rows, draw_moments
+from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
+from bayesgrove.models.tree_hmm.gaussian import Gaussians, density_rows, draw_moments
 from bayesgrove.models.tree_hmm.links import Links
 from bayesgrove.models.tree_hmm.mixture_target import VALUE_NAMES, Target, renumberings
 from bayesgrove.models.tree_hmm.sampler import TreeMixtureSampler
-from bayesgrove.models.tree_hmm.starts import FirstState
+from bayesgrove.models.tree_hmm.starts import LabelsStart
 from bayesgrove.models.tree_hmm.tables import MODES, make_tables, stack
 from bayesgrove.stats.processes import draw_crp
 from reference.tree_hmm import Tables, draw_frontier, draw_labels, random_tables
@@ -155,7 +156,7 @@ class TreeModel:
         )
 
     def sampler(self, data):
-        return TreeMixtureSampler(self.target(data), FirstState())
+        return TreeMixtureSampler(self.target(data), LabelsStart())
 
     def state_from(self, sampler, truth):
         arrays = dict(truth.arrays)

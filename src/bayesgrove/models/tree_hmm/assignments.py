@@ -25,7 +25,7 @@ def empty_into_pool(rng, order, n_used, place, n_auxiliary):
     row = order[place]
     order[place] = order[n_used - 1]
     order[n_used - 1] = row
-    gone, last = n_used + rng.integers(n_auxiliary), n_used + n_auxiliary - 1
+    gone, last = n_used + rng.integers(0, n_auxiliary), n_used + n_auxiliary - 1
     dropped = order[gone]
     order[gone] = order[last]
     order[last] = dropped

@@ -7,8 +7,8 @@ import numpy as np
 from bayesgrove.core.jit import kernel
 from bayesgrove.models.tree_hmm.component import SMALLEST_CELL, n_free_cells, row_of
 from bayesgrove.models.tree_hmm.engine import log_likelihoods
-from bayesgrove.models.tree_hmm.gaussian import MEAN, VARIANCE, GaussianDiagonalPrior, Gaussians, log_density_of_moments
-from bayesgrove.models.tree_hmm.mixture_state import State, rows_in_use, tables_of
+from bayesgrove.models.tree_hmm.gaussian import MEAN, VARIANCE
+from bayesgrove.models.tree_hmm.mixture_state import State, parameters_of
 from bayesgrove.models.tree_hmm.mixture_target import (
     CONCENTRATION,
     EMISSION,
@@ -17,9 +17,11 @@ from bayesgrove.models.tree_hmm.mixture_target import (
     TRANSITION,
     Target,
     log_hyperprior,
+    prior_of,
 )
+from bayesgrove.models.tree_hmm.parameters import log_prior
 from bayesgrove.models.tree_hmm.proposals import log_normal_gamma
-from bayesgrove.models.tree_hmm.tables import RENORM, Strengths, log_prior
+from bayesgrove.models.tree_hmm.tables import RENORM
 from bayesgrove.stats.partitions import relabel
 from bayesgrove.stats.processes import log_crp_labels
 from bayesgrove.stats.special import LOG_2PI
@@ -27,18 +29,11 @@ from bayesgrove.stats.special import LOG_2PI
 
 def log_joint(target: Target, state: State) -> float:
     """log p(labels, tables, learned numbers, trees), everything computed anew from labels and tables."""
-    labels, tables = relabel(state.labels), tables_of(state)
-    scores = log_likelihoods(target.links, tables, target.mode)
+    labels, parameters = relabel(state.labels), parameters_of(state)
+    scores = log_likelihoods(target.links, parameters.tables, target.mode)
     found = log_crp_labels(labels, float(state.values[CONCENTRATION])) + log_hyperprior(target, state.values)
     found += scores[labels, np.arange(labels.size)].sum()
-    strengths = Strengths(*state.values[INITIAL:].tolist())
-    if target.points.shape[1] == 0:
-        return float(found + log_prior(tables, strengths, target.mode).sum())
-    no_emission = np.ones((len(tables.switching), 1, target.n_states))  # a row of one cell has no density
-    found += log_prior(tables._replace(emission=no_emission), strengths, target.mode).sum()
-    gaussians = Gaussians(GaussianDiagonalPrior(*target.gaussian), target.points)
-    moments = np.ascontiguousarray(state.components.moments[rows_in_use(state)])
-    return float(found + log_density_of_moments(gaussians, moments, np.zeros_like(tables.emission)).sum())
+    return float(found + log_prior(prior_of(target, state.values), parameters).sum())
 
 
 @kernel

@@ -13,6 +13,7 @@ import numpy as np
 from bayesgrove.core.errors import InvalidInputError
 from bayesgrove.core.jit import kernel
 from bayesgrove.models.tree_hmm.mixture_target import N_VALUES, Target
+from bayesgrove.models.tree_hmm.parameters import Parameters
 from bayesgrove.models.tree_hmm.tables import Tables
 
 FIRST_ROWS = 8
@@ -95,29 +96,22 @@ def grow(state: State) -> None:
     state.components.order[n_rows:] = np.arange(n_rows, 2 * n_rows)
 
 
-def tables_of(state: State) -> Tables:
-    """Tables of the components in use, in the order of their labels' first appearance."""
-    return Tables(*(np.ascontiguousarray(part[rows_in_use(state)]) for part in state.components[:5]))
+def parameters_of(state: State) -> Parameters:
+    """Tables and moments of the components in use, in the order of their labels' first appearance."""
+    rows = normal_labels(state.labels, state.components.sizes.size, np.empty(state.labels.size, np.int64))
+    *tables, moments = (part[rows] for part in state.components[:6])
+    return Parameters(Tables(*tables), moments)
 
 
-def rows_in_use(state: State) -> np.ndarray:
-    """Rows in the order of first appearance."""
-    return normal_labels(state.labels, state.components.sizes.size, np.empty(state.labels.size, np.int64))
-
-
-def new_state(
-    target: Target, labels: np.ndarray, tables: Tables, moments: np.ndarray | None, values: np.ndarray
-) -> State:
-    """A state of labels 0, 1, ... and as many tables; likelihoods are not computed yet."""
-    n_used = len(tables.switching)
+def new_state(target: Target, labels: np.ndarray, parameters: Parameters, values: np.ndarray) -> State:
+    """A state of labels 0, 1, ... and as many components; likelihoods are not computed yet."""
+    n_used = parameters.n_components
     n_rows = FIRST_ROWS
     while n_rows < 2 * n_used:
         n_rows *= 2
     components = empty_components(target, n_rows)
-    for part, given in zip(components[:5], tables, strict=True):
+    for part, given in zip(components[:6], (*parameters.tables, parameters.moments), strict=True):
         part[:n_used] = given
-    if moments is not None:
-        components.moments[:n_used] = moments
     components.sizes[:] = np.bincount(labels, minlength=n_rows)
     components.n_used[0] = n_used
     return State(labels.astype(np.int64), components, np.array(values, float))

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.models.tree_hmm.gaussian import default_gaussians
-from bayesgrove.models.tree_hmm.links import Links, n_rows, node_values, unique_links
-from bayesgrove.models.tree_hmm.tables import MODES, Shape
+from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
+from bayesgrove.models.tree_hmm.gaussian import Gaussians
+from bayesgrove.models.tree_hmm.links import Links, unique_links
+from bayesgrove.models.tree_hmm.parameters import TreePrior, make_prior
+from bayesgrove.models.tree_hmm.tables import Shape, Strengths
 from bayesgrove.trees.forest import Forest
 
 VALUE_NAMES = (
@@ -74,8 +75,6 @@ def make_target(
     links : Links, optional
         What passes go over; each different subtree once unless told otherwise.
     """
-    if missing not in MODES:
-        raise InvalidSettingError(f"missing is one of {', '.join(MODES)}, got {missing!r}. Choose one.")
     strengths = prior_strength if isinstance(prior_strength, tuple) else (prior_strength,) * 4
     values, hyperpriors = np.ones(N_VALUES), np.full((N_VALUES, 2), np.nan)
     for place, value in enumerate((concentration, *strengths)):
@@ -83,20 +82,27 @@ def make_target(
             hyperpriors[place] = 1.0
         else:
             values[place] = value
-    points = node_values(forest)
-    is_discrete = points is None
+    prior = make_prior(forest, n_states, missing, Strengths(*values[INITIAL:].tolist()))
     return Target(
         Links(*(np.array(part) for part in links or unique_links(forest))),
-        MODES[missing],
+        prior.mode,
         n_states,
-        n_rows(forest),
+        prior.shape.n_labels,
         forest.max_outdegree,
         values,
         hyperpriors,
         renumberings(n_states),
-        np.empty((0, 0)) if is_discrete else np.array(points),
-        np.empty((4, 0)) if is_discrete else np.array(default_gaussians(points).prior),
+        np.empty((0, 0)) if prior.gaussians is None else np.array(prior.gaussians.values),
+        np.empty((4, 0)) if prior.gaussians is None else np.array(prior.gaussians.prior),
     )
+
+
+def prior_of(target: Target, values: np.ndarray) -> TreePrior:
+    """The prior of one component, strengths being those of a state."""
+    strengths = Strengths(*values[INITIAL:].tolist())
+    if target.points.shape[1] == 0:
+        return TreePrior(target.shape, strengths)
+    return TreePrior(target.shape, strengths, Gaussians(GaussianDiagonalPrior(*target.gaussian), target.points))
 
 
 def renumberings(n_states: int) -> np.ndarray:

@@ -12,9 +12,9 @@ import numpy as np
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.jit import kernel
-from bayesgrove.models.tree_hmm.downward import go_downward_as_printed
 from bayesgrove.models.tree_hmm.engine import expected_counts, log_likelihoods
 from bayesgrove.models.tree_hmm.links import Links, plain_links, unique_links
+from bayesgrove.models.tree_hmm.printed import go_downward_as_printed
 from bayesgrove.models.tree_hmm.tables import (
     Counts,
     Shape,

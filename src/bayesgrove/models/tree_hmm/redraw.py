@@ -36,7 +36,7 @@ def count_uses(rng, target, components, labels, counts):
                 roots[links.roots[tree]] += 1
         score_trees(links, target.mode, row, beta, inner, log_likelihood, scores)
         draw_hard_counts(
-            rng, links, row.switching, row.transition, target.mode, beta, inner, roots, drawn,
+            rng, links, row.switching, row.transition, target.mode, beta, roots, drawn,
             uses.initial, uses.emission, uses.switching, uses.transition,
         )  # fmt: skip
         if target.mode == RENORM:

@@ -4,7 +4,7 @@ import dataclasses
 import hashlib
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,24 +18,16 @@ from bayesgrove.models.tree_hmm.mixture_state import (
     grow,
     new_state,
     normal_labels,
-    rows_in_use,
-    tables_of,
+    parameters_of,
 )
 from bayesgrove.models.tree_hmm.mixture_target import VALUE_NAMES, Target, log_hyperprior
+from bayesgrove.models.tree_hmm.parameters import Parameters
 from bayesgrove.models.tree_hmm.redraw import count_uses, draw_all_tables, score_all
 from bayesgrove.models.tree_hmm.schedules import N_AUXILIARY
 from bayesgrove.models.tree_hmm.split_merge import TALLY_NAMES, split_merge_moves
 from bayesgrove.models.tree_hmm.tables import Tables, zero_counts
 
 TABLE_NAMES = ("initial", "emission", "switching", "transition", "log_scale")
-
-
-class Fitted(NamedTuple):
-    """What a state says of its components: labels by first appearance, tables, means and variances."""
-
-    labels: np.ndarray
-    tables: Tables
-    moments: np.ndarray
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -46,13 +38,13 @@ class TreeMixtureSampler:
     ----------
     target : Target
     first : callable
-        `first(rng, target)` gives labels, tables and moments that a chain begins with.
+        `first(rng, target)` gives labels 0, 1, ... and the parameters of the components that a chain begins with.
     about : mapping
         What else tells this model from others, in JSON's types.
     """
 
     target: Target
-    first: Callable[[np.random.Generator, Target], tuple[np.ndarray, Tables, np.ndarray | None]]
+    first: Callable[[np.random.Generator, Target], tuple[np.ndarray, Parameters]]
     about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
@@ -71,8 +63,7 @@ class TreeMixtureSampler:
 
     def start(self, rng: np.random.Generator) -> State:
         """Labels and tables of the start chosen, numbers as given."""
-        labels, tables, moments = self.first(rng, self.target)
-        state = new_state(self.target, labels, tables, moments, self.target.values)
+        state = new_state(self.target, *self.first(rng, self.target), self.target.values)
         self.refresh(state)
         return state
 
@@ -145,21 +136,16 @@ class TreeMixtureSampler:
         normal_labels(state.labels, state.components.sizes.size, out)
         return out
 
-    def fitted(self, state: State) -> Fitted:
-        """Labels, tables and moments in normal form."""
-        moments = np.ascontiguousarray(state.components.moments[rows_in_use(state)])
-        return Fitted(self.labels(state), tables_of(state), moments)
-
     def pack(self, state: State) -> dict[str, np.ndarray]:
         """Labels, tables and numbers."""
-        labels, tables, moments = self.fitted(state)
-        found = {"labels": labels, "values": state.values.copy(), "moments": moments}
-        return found | dict(zip(TABLE_NAMES, tables, strict=True))
+        parameters = parameters_of(state)
+        found = {"labels": self.labels(state), "values": state.values.copy(), "moments": parameters.moments}
+        return found | dict(zip(TABLE_NAMES, parameters.tables, strict=True))
 
     def unpack(self, arrays: Mapping[str, np.ndarray]) -> State:
         """The state of these arrays."""
-        tables = Tables(*(arrays[name] for name in TABLE_NAMES))
-        state = new_state(self.target, arrays["labels"].astype(np.int64), tables, arrays["moments"], arrays["values"])
+        parameters = Parameters(Tables(*(arrays[name] for name in TABLE_NAMES)), arrays["moments"])
+        state = new_state(self.target, arrays["labels"], parameters, arrays["values"])
         score_all(self.target, state.components)
         return state
 

@@ -133,7 +133,7 @@ def propose_tables(rng, target, values, uses, permuted, row):
     """Tables of the leaving side: given the launch's counts, states renumbered at random, or from the prior."""
     clear(permuted)
     if rng.random() >= PRIOR_SHARE:
-        which = rng.integers(target.permutations.shape[0])
+        which = rng.integers(0, target.permutations.shape[0])
         permute_uses(uses, target.permutations[which], permuted)
     draw_component(rng, target, values, permuted, row)
 
@@ -155,7 +155,7 @@ def split_or_merge(rng, target, components, labels, values, tallies):
     n_trees, order, n_used = labels.size, components.order, components.n_used
     if n_used[0] + 1 > order.size:
         return NEEDS_CAPACITY
-    first, anchor = rng.integers(n_trees), rng.integers(n_trees - 1)
+    first, anchor = rng.integers(0, n_trees), rng.integers(0, n_trees - 1)
     anchor += anchor >= first
     a, b = labels[first], labels[anchor]
     is_split = a == b

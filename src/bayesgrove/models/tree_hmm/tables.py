@@ -177,7 +177,7 @@ def log_prior(tables: Tables, strengths: Strengths, mode: int) -> np.ndarray:
     free, used = free_cells(shape), free_transitions(shape)
     found = np.zeros(len(tables.switching))
     for row, cells in zip(free, np.moveaxis(tables.initial, 1, 0), strict=True):
-        found += _log_dirichlet(cells[:, row], strengths.initial, int(row.sum())).sum(-1)
+        found += _log_dirichlet(cells[:, row], strengths.initial, int(row.sum()))
     found += (
         _log_dirichlet(np.swapaxes(tables.emission, 1, 2), strengths.emission, n_labels).reshape(-1, n_states).sum(1)
     )
