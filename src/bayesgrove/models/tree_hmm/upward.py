@@ -9,8 +9,6 @@ from bayesgrove.models.tree_hmm.tables import BOTTOM_PRIOR, RENORM
 
 ROUNDING = 1e-9
 """Below this part of what it was taken from, a difference is rounding: the sum is then done directly."""
-SMALLEST = 1e-300
-"""Smaller weights are taken for 0: maximum likelihood makes cells that small, and their reciprocals are infinite."""
 
 
 @borrower
@@ -114,9 +112,8 @@ def settle(row, emission_row, inner, beta):
     """Store a node's weights, multiply them by its label's probabilities and normalise; the total."""
     total = 0.0
     for state in range(row.size):
-        inner[state] = row[state] if row[state] > SMALLEST else 0.0
-        weight = inner[state] * emission_row[state]
-        beta[state] = weight if weight > SMALLEST else 0.0
+        inner[state] = row[state]
+        beta[state] = row[state] * emission_row[state]
         total += beta[state]
     scale = 1.0 / total if total > 0.0 else 0.0
     for state in range(row.size):
@@ -160,8 +157,7 @@ def go_upward(
                 for state in range(n_states):
                     row[state] += factor * weighted[position, other, state]
         if mode == RENORM and last > first:
-            present = present_switching(positions, first, last, switching)
-            scale = 1.0 / present if present > SMALLEST else 0.0
+            scale = 1.0 / present_switching(positions, first, last, switching)
             for state in range(n_states):
                 row[state] *= scale
         label = labels[node]
