@@ -8,23 +8,24 @@ from typing import Any
 
 from bayesgrove.cli import views
 from bayesgrove.cli.run_folder import open_run
+from bayesgrove.cli.sources import Reading, Rows, read_tree_rows
 from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
 from bayesgrove.io import atomic
 from bayesgrove.io.delimited import write_csv_stream
-from bayesgrove.io.tables import LabelledTable, read_labelled_table
+from bayesgrove.io.tables import read_labelled_table
 
 FORMATS = ("labels", "views", "newick", "linkage", "json", "netcdf")
 
 
 def predict(run: Path, data: Path, output: Path | None, *, proba: bool, force: bool) -> None:
-    """Write each row's cluster, and with `proba` the probabilities of all clusters and of a new one.
+    """Write each row's cluster, and with `proba` the probabilities of all clusters and, where there may be, a new one.
 
     Of a hierarchy of fixed depth also the most probable path: -1 from where a row branches off.
     """
     check_output(output, force)
     model, summary = open_run(run)
-    table, names = read_new_rows(data, summary)
-    names = names or tuple(str(i) for i in range(table.n_rows))
+    rows_read = read_new_rows(data, summary)
+    table, names = rows_read.data, rows_read.names or tuple(str(i) for i in range(rows_read.n_rows))
     header, rows = ["row"], [list(names)]
     for title, options in _questions(model):
         header.append(title)
@@ -32,13 +33,20 @@ def predict(run: Path, data: Path, output: Path | None, *, proba: bool, force: b
         if proba:
             chances = model.predict_proba(table, **options)
             start = f"{title}_" if options else ""
-            header += [f"{start}p{k}" for k in range(chances.shape[1] - 1)] + [f"{start}new"]
+            header += chance_headings(model, start, chances.shape[1])
             rows += chances.T.tolist()
     if views.has_levels(model):
         paths = model.predict_paths(table)
         header += [f"level_{k}" for k in range(1, paths.shape[1] + 1)]
         rows += paths.T.tolist()
     write(csv_text(header, zip(*rows, strict=True)), output, force)
+
+
+def chance_headings(model: Any, start: str, n_columns: int) -> list[str]:
+    """Heads of the probabilities; the last is a new cluster, unless the model has a given number of them."""
+    if views.has_typical_trees(model) and n_columns == len(model.weights_):
+        return [f"{start}p{k}" for k in range(n_columns)]
+    return [*(f"{start}p{k}" for k in range(n_columns - 1)), f"{start}new"]
 
 
 def _questions(model: Any) -> list[tuple[str, dict[str, int]]]:
@@ -48,8 +56,10 @@ def _questions(model: Any) -> list[tuple[str, dict[str, int]]]:
     return [(title, {"view": k}) for k, title in enumerate(views.view_headings(model))]
 
 
-def read_new_rows(data: Path, summary: dict[str, Any]) -> LabelledTable:
-    """The columns of training, in their order, and the rows' names where the file has them; others are left out."""
+def read_new_rows(data: Path, summary: dict[str, Any]) -> Rows:
+    """Trees; or the columns of training, in their order, and the rows' names where the file has them."""
+    if "trees" in summary:
+        return read_tree_rows(data, Reading(format=summary.get("format"), options=dict(summary.get("options") or {})))
     try:
         columns = [str(column["name"]) for column in summary["columns"]]
         texts = [str(column["name"]) for column in summary["columns"] if column["kind"] == "category"]
@@ -58,7 +68,7 @@ def read_new_rows(data: Path, summary: dict[str, Any]) -> LabelledTable:
     table, names = read_labelled_table(
         data, index=summary.get("index"), header=summary.get("header"), require_index=False, texts=texts
     )
-    return LabelledTable(table.select(columns), names)
+    return Rows(table.select(columns), names)
 
 
 def export(run: Path, format: str, output: Path | None, *, view: str = "0", force: bool) -> None:

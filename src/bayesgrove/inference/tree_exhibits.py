@@ -7,7 +7,6 @@ import numpy as np
 
 from bayesgrove.inference.description import spread
 from bayesgrove.inference.exhibits import Exhibit, GridExhibit, HeatMapExhibit, LinesExhibit
-from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.tree_features import ClusterCounts, Telling, label_name, telling_labels, telling_positions
 
 MOST_TOLD, MOST_PLACES = 6, 4
@@ -72,9 +71,8 @@ def _grid(title: str, note: str, what: str, tellings: Sequence[Telling]) -> Grid
     )
 
 
-def count_lines(draws: Posterior, what: str = "draw") -> LinesExhibit:
-    """Number of components of each draw, a line per chain."""
-    values = draws.scalars["n_clusters"]
+def count_lines(values: np.ndarray, what: str = "draw") -> LinesExhibit:
+    """Number of components (chain, draw), a line per chain."""
     chosen = spread(values.shape[1], MOST_POINTS)
     return LinesExhibit(
         title=f"Number of components by {what}",

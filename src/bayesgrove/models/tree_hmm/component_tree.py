@@ -13,7 +13,7 @@ from bayesgrove.models.tree_hmm.em import DistinctTrees, Progress, distinct_tree
 from bayesgrove.models.tree_hmm.engine import likelihoods_and_counts, log_likelihoods
 from bayesgrove.models.tree_hmm.links import Links
 from bayesgrove.models.tree_hmm.parameters import TreePrior, divergence, expected_tables, select_counts
-from bayesgrove.models.tree_hmm.tables import Counts
+from bayesgrove.models.tree_hmm.tables import Counts, Strengths
 from bayesgrove.trees.cuts import front_labels
 from bayesgrove.trees.table import Tree
 
@@ -58,17 +58,16 @@ class ComponentsTree(Tree):
         probability, n_clusters, height
             As for every tree; `n_clusters=k` is `cut(k)`.
         """
-        if isinstance(rule, int | np.integer) and n_clusters is None:
-            rule, n_clusters = None, int(rule)
+        given = [value for value in (rule, probability, n_clusters, height) if value is not None]
+        if len(given) > 1:
+            raise InvalidSettingError(f"a cut takes one rule, got {len(given)} of them ({given}). Leave one.")
+        if n_clusters is not None or isinstance(rule, int | np.integer):
+            return self._before_last(int(given[0]))
         if rule == "gap":
-            rule, n_clusters = None, clusters_before_gap(self.log_ratios, float(self.columns["n_trees"][-1]))
-        elif rule == "sign" or (rule is None and probability is None and n_clusters is None and height is None):
-            rule, n_clusters = None, self.n_leaves - n_gains(self.log_ratios)
-        if n_clusters is None:
-            return super().cut(rule, probability=probability, height=height)
-        if rule is not None or probability is not None or height is not None:
-            raise InvalidSettingError("a cut takes one rule, got a number of clusters and another. Leave one.")
-        return self._before_last(n_clusters)
+            return self._before_last(clusters_before_gap(self.log_ratios, float(self.columns["n_trees"][-1])))
+        if rule == "sign" or not given:
+            return self._before_last(self.n_leaves - n_gains(self.log_ratios))
+        return super().cut(rule, probability=probability, height=height)
 
     def _before_last(self, n_clusters: int) -> np.ndarray:
         """Labels when the last merges are undone."""
@@ -128,6 +127,7 @@ def build_components_tree(
     counts: Counts,
     responsibilities: np.ndarray,
     concentration: float = 1.0,
+    merge_strength: float = 1.0,
     progress: Progress | None = None,
 ) -> ComponentsTree:
     """Merge the pair of components of largest log ratio until one is left.
@@ -138,6 +138,9 @@ def build_components_tree(
         Expected or drawn counts of the K components: their laws are where fits begin.
     responsibilities : float array of shape (K, n_trees)
         Soft, or 0 and 1.
+    merge_strength : float
+        Smaller strengths of the prior are raised to this: a sparse prior pays little for tables that only repeat
+        others, and would keep components apart that differ by nothing else.
 
     Notes
     -----
@@ -145,6 +148,7 @@ def build_components_tree(
     variational bound of one component, L(a + b) the better of four iterations from either side.
     """
     trees = distinct_trees(links)
+    prior = prior._replace(strengths=Strengths(*(max(strength, merge_strength) for strength in prior.strengths)))
     found = [_start(trees, prior, counts, k, row) for k, row in enumerate(responsibilities)]
     n_items = len(found)
     active, pairs, merges = list(range(n_items)), {}, []
@@ -176,7 +180,7 @@ def _as_tree(merges: list[tuple[int, int]], log_ratios: list[float], sizes: np.n
 def _start(trees: DistinctTrees, prior: TreePrior, counts: Counts, component: int, row: np.ndarray) -> _Component:
     """One component of the mixture, fitted to its own trees."""
     weights = np.bincount(trees.number, row, trees.multiplicity.size)
-    return _fitted(trees, prior, select_counts(counts, [component]), weights, N_REFIT)
+    return _fitted(trees, prior, select_counts(counts, np.array([component])), weights, N_REFIT)
 
 
 def _merged(trees: DistinctTrees, prior: TreePrior, a: _Component, b: _Component, side: int) -> _Component:

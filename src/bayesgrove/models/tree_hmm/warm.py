@@ -1,0 +1,82 @@
+"""Compiling the kernels of infinite tree mixtures side by side, as `models.nrm.warm` does for other mixtures.
+
+They are the same for all forests, whatever their labels. A fit asks for them before anything else: split-merge moves
+and the search for the point estimate in a process of its own, the others here. Later runs find them on the disk and
+skip this.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from bayesgrove.core.elsewhere import working_elsewhere
+from bayesgrove.core.jit import compile_for, is_compiled
+from bayesgrove.core.rng import generator
+from bayesgrove.inference.point_estimate import estimate_partition
+from bayesgrove.models.tree_hmm.assignments import assign_trees
+from bayesgrove.models.tree_hmm.component import Row
+from bayesgrove.models.tree_hmm.downward import go_downward
+from bayesgrove.models.tree_hmm.links import Links
+from bayesgrove.models.tree_hmm.mixture_joint import joint_of_state
+from bayesgrove.models.tree_hmm.mixture_state import empty_components, normal_labels
+from bayesgrove.models.tree_hmm.mixture_target import N_VALUES, Target, renumberings
+from bayesgrove.models.tree_hmm.redraw import count_uses, draw_all_tables, score_all
+from bayesgrove.models.tree_hmm.split_merge import split_merge_moves
+from bayesgrove.models.tree_hmm.tables import zero_counts
+from bayesgrove.models.tree_hmm.upward import go_upward
+
+Call = tuple[Any, tuple[Any, ...]]
+"""A kernel, and arguments of the types it is called with; their content means nothing."""
+FEW = 8
+
+
+def compile_kernels(loss: str | None = None) -> None:
+    """Have the moves of the default schedule compiled, unless they are; `loss` names that of the point estimate."""
+    if all(is_compiled(dispatcher, *arguments) for dispatcher, arguments in (*calls_here(), *calls_elsewhere())):
+        return
+    with working_elsewhere(compile_elsewhere, loss):
+        for dispatcher, arguments in calls_here():
+            compile_for(dispatcher, *arguments)
+
+
+def compile_elsewhere(loss: str | None) -> None:
+    """The share of the other process."""
+    for dispatcher, arguments in calls_elsewhere():
+        compile_for(dispatcher, *arguments)
+    if loss is not None:
+        estimate_partition(0, np.zeros((2, FEW), np.int32), loss)
+
+
+def tiny_target() -> Target:
+    """A target of the types of all others."""
+    whole, number = np.zeros(1, np.int32), np.zeros(1)
+    links = Links(whole, whole, whole, whole, whole, number, whole)
+    prior = np.ones(N_VALUES), np.ones((N_VALUES, 2))
+    return Target(links, 0, 1, 1, 1, *prior, renumberings(1), np.empty((0, 0)), np.empty((4, 0)))
+
+
+def calls_here() -> list[Call]:
+    """Passes, first states, tables and assignments."""
+    target, rng, whole, number = tiny_target(), generator(0), np.zeros(1, np.int64), np.zeros(1)
+    components, counts, matrix = empty_components(target, 1), zero_counts(1, target.shape), np.zeros((1, 1))
+    row = Row(*(part[0] for part in components[:6]))
+    tables = (row.initial, row.emission, row.log_scale, row.switching, row.transition)
+    uses = (counts.initial[0], counts.emission[0], counts.switching[0], counts.transition[0], counts.present[0])
+    return [
+        (go_upward, (target.links, *tables, 0, 0, 0, matrix, matrix, number)),
+        (go_downward, (target.links, row.switching, row.transition, 0, matrix, matrix, matrix, *uses)),
+        (count_uses, (rng, target, components, whole, counts)),
+        (draw_all_tables, (rng, target, components, number, counts)),
+        (assign_trees, (rng, target, components, whole, number, 0, 0)),
+        (score_all, (target, components)),
+        (joint_of_state, (target, components, whole, number)),
+        (normal_labels, (whole, 0, whole.astype(np.uint8))),
+        (normal_labels, (whole, 0, whole)),
+    ]
+
+
+def calls_elsewhere() -> list[Call]:
+    """Split-merge moves."""
+    target, whole, number = tiny_target(), np.zeros(1, np.int64), np.zeros(1)
+    components = empty_components(target, 1)
+    return [(split_merge_moves, (generator(0), target, components, whole, number, 0, whole))]
