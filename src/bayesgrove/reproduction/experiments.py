@@ -21,6 +21,10 @@ EXPERIMENTS = {
     "bhcc-levels": Experiment("bhcc_levels", "section 8.4: accuracy of the randomized search by its levels"),
     "rbhmc-animals": Experiment("rbhmc_animals", "Huang et al. 2021: RBHMC against BHMC on 33 animals, and on wine"),
     "rbhmc-fashion": Experiment("rbhmc_fashion", "Huang et al. 2021: the same on 100 images of clothes, and on digits"),
+    "htmm-synthetic": Experiment(
+        "htmm_synthetic", "Bacciu & Castellana 2019: mixtures of tree models, synthetic trees"
+    ),
+    "htmm-inex05": Experiment("htmm_inex05", "Bacciu & Castellana 2019: the same on 4,820 XML documents of INEX 2005"),
 }
 
 
