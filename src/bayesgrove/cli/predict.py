@@ -12,7 +12,7 @@ from bayesgrove.cli.sources import Reading, Rows, read_tree_rows
 from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
 from bayesgrove.io import atomic
 from bayesgrove.io.delimited import write_csv_stream
-from bayesgrove.io.tables import read_labelled_table
+from bayesgrove.io.tables import LabelledTable, read_labelled_table
 
 FORMATS = ("labels", "views", "newick", "linkage", "json", "netcdf")
 
@@ -57,9 +57,14 @@ def _questions(model: Any) -> list[tuple[str, dict[str, int]]]:
 
 
 def read_new_rows(data: Path, summary: dict[str, Any]) -> Rows:
-    """Trees; or the columns of training, in their order, and the rows' names where the file has them."""
+    """Trees, or rows of a table, as the run was fitted to."""
     if "trees" in summary:
         return read_tree_rows(data, Reading(format=summary.get("format"), options=dict(summary.get("options") or {})))
+    return Rows(*read_new_table(data, summary))
+
+
+def read_new_table(data: Path, summary: dict[str, Any]) -> LabelledTable:
+    """The columns of training, in their order, and the rows' names where the file has them; others are left out."""
     try:
         columns = [str(column["name"]) for column in summary["columns"]]
         texts = [str(column["name"]) for column in summary["columns"] if column["kind"] == "category"]
@@ -68,7 +73,7 @@ def read_new_rows(data: Path, summary: dict[str, Any]) -> Rows:
     table, names = read_labelled_table(
         data, index=summary.get("index"), header=summary.get("header"), require_index=False, texts=texts
     )
-    return Rows(table.select(columns), names)
+    return LabelledTable(table.select(columns), names)
 
 
 def export(run: Path, format: str, output: Path | None, *, view: str = "0", force: bool) -> None:

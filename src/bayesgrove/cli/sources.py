@@ -1,6 +1,7 @@
 """What a run is fitted to: the rows of a table, or trees."""
 
 import dataclasses
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -88,4 +89,12 @@ def read_rows(model: str, data: Path, reading: Reading) -> Rows:
 def read_tree_rows(data: Path, reading: Reading) -> Rows:
     """Trees and where each comes from; unknown options are refused with the list of the known ones."""
     found = read_trees(data, reading.format or AUTO, **reading.options)
-    return Rows(found, found.sources)
+    return Rows(found, short_names(found.sources))
+
+
+def short_names(sources: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Names of trees without the folder that all of them are in: a run that is resumed has the same ones."""
+    if sources is None:
+        return None
+    folder = os.path.commonpath([os.path.dirname(source) for source in sources]) if sources else ""
+    return tuple(os.path.relpath(source, folder) if folder else source for source in sources)

@@ -125,8 +125,7 @@ class _Rows:
         with contextlib.suppress(BayesgroveError, KeyError, TypeError, ValueError):  # it has moved: a page without rows
             request = run_folder.read_request(run)
             data, self.names = sources.read_rows(request["model"], Path(request["data"]), reading_of(request))
-            is_trees = isinstance(data, TreeData)
-            self.table = feature_table(data.forest, data.vocabulary) if is_trees else data
+            self.table = feature_table(data.forest, data.vocabulary) if isinstance(data, TreeData) else data
 
     @property
     def feature_names(self) -> tuple[str, ...]:

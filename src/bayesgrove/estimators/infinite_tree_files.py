@@ -70,7 +70,8 @@ def restored_merges(model: Any, arrays: dict[str, np.ndarray]) -> ComponentsTree
     """The hierarchy over clusters, its invariants checked by its constructor."""
     prefix = f"{MERGES}column_"
     columns = {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}
-    tree = ComponentsTree(*(arrays[f"{MERGES}{name}"] for name in ("parent", "item", "height")), columns)
+    parent, item, height = (arrays[f"{MERGES}{name}"] for name in ("parent", "item", "height"))
+    tree = ComponentsTree(parent, item, height, columns)
     if tree.n_leaves != model.n_clusters_ or not {"log_merge_odds", "n_trees"} <= columns.keys():
         raise InvalidFileError("the hierarchy does not fit the clusters")
     return tree

@@ -6,13 +6,13 @@ import numpy as np
 
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator
-from bayesgrove.estimators.settings import check_whole
+from bayesgrove.estimators.settings import check_positive, check_whole
 from bayesgrove.estimators.tree_hmm import FIT_PATH
 from bayesgrove.estimators.tree_hmm_mixture import pair_probabilities
 from bayesgrove.estimators.tree_inputs import LEARN, check_strength
 from bayesgrove.inference.description import spread
 from bayesgrove.inference.schedule import Schedule
-from bayesgrove.inference.similarity import cohesion
+from bayesgrove.inference.similarity import cohesion, pairs_between
 from bayesgrove.models.tree_hmm.collapsed_sampler import CollapsedTreeSampler, with_plain_links
 from bayesgrove.models.tree_hmm.estimates import counts_of_labels, mean_parameters
 from bayesgrove.models.tree_hmm.keeper import TABLES, TableKeeper
@@ -25,6 +25,7 @@ from bayesgrove.models.tree_hmm.schedules import default_schedule
 from bayesgrove.models.tree_hmm.starts import LabelsStart, VariationalStart
 from bayesgrove.models.tree_hmm.tables import Counts, Strengths, Tables
 from bayesgrove.models.tree_hmm.vb import VB_DEFAULTS, VBSettings, choose_n_states, vb_start
+from bayesgrove.models.tree_hmm.warm import compile_kernels
 from bayesgrove.stats.partitions import binder_loss, relabel
 
 METHODS = ("gibbs", "collapsed", "vb", "paper")
@@ -32,6 +33,8 @@ INITS = ("vb", "one", "random")
 STATES_PATH, ESTIMATE_PATH = 0x57A7, 0xE571
 AUTO_STATES = (4, 8, 16)
 AUTO, INFINITE = "auto", "infinite"
+LEAST_PAIR = 0.01
+"""Pairs added to those counted, so that draws that agree do not claim certainty."""
 
 
 class Found(NamedTuple):
@@ -47,6 +50,8 @@ class Found(NamedTuple):
     concentration: float
     together: np.ndarray
     """(n_clusters,): probability that two of a cluster's trees are together."""
+    between: np.ndarray | None = None
+    """(n_clusters, n_clusters): mean number of pairs of trees from two clusters that draws have together."""
 
 
 class ChainPlan(NamedTuple):
@@ -70,6 +75,18 @@ def resolve_states(model: Any) -> int:
         raise InvalidSettingError(f"n_states must be a whole number, 'auto' or 'infinite', got {given!r}. Try 4.")
     check_whole("n_states", given, 1)
     return int(given)
+
+
+def check_concentration(value: Any, *, may_learn: bool) -> None:
+    """Refuse what is no positive, finite number, nor "auto" where it may be learned."""
+    if value is None or (isinstance(value, str) and value == LEARN and may_learn):
+        return
+    if isinstance(value, str):
+        choices = "a positive number or 'auto'" if may_learn else "a positive number"
+        raise InvalidSettingError(f"concentration must be {choices}, got {value!r}. Try 1.0.")
+    check_positive("concentration", value)
+    if np.isinf(value):
+        raise InvalidSettingError("concentration must be finite, got inf. Try 1.0.")
 
 
 def start_strengths(model: Any) -> Strengths:
@@ -108,6 +125,8 @@ def plan_chains(model: Any) -> ChainPlan:
     move = model.split_merge
     if move == AUTO:
         move = "retained" if model.method == "gibbs" else "sequential"
+    if model.method == "gibbs" and model._data.forest.values is None:
+        compile_kernels(None if model.estimate == "map" else model.estimate)
     schedule = default_schedule(model.n_tune, method=model.method, split_merge=move, thin=model.thin)
     first, about = first_state(model), fingerprint(model)
     sampler: Any = TreeMixtureSampler(target, first, about)
@@ -153,7 +172,21 @@ def find_by_chains(model: Any, labels: np.ndarray) -> Found:
         keep_draws(drawn, labels),
         concentration,
         cohesion(flat, labels),
+        pairs_between(flat, labels) / len(flat),
     )
+
+
+def merge_odds(between: np.ndarray, sizes: np.ndarray, children: np.ndarray) -> np.ndarray:
+    """Log odds that a tree of one side of each merge is together with a tree of the other, never quite certain."""
+    members = [np.array([cluster]) for cluster in range(sizes.size)]
+    odds = []
+    for left, right in children:
+        a, b = members[left], members[right]
+        n_pairs = float(sizes[a].sum() * sizes[b].sum())
+        share = (between[np.ix_(a, b)].sum() + LEAST_PAIR) / (n_pairs + 2.0 * LEAST_PAIR)
+        odds.append(np.log(share) - np.log1p(-share))
+        members.append(np.concatenate([a, b]))
+    return np.array(odds)
 
 
 def learned(model: Any, name: str, given: float) -> float:
@@ -231,7 +264,7 @@ def fit_by_paper(model: Any) -> Found:
     """Where the printed procedure ended."""
     concentration, strengths = start_concentration(model), start_strengths(model)
     if len(set(strengths)) > 1:
-        raise InvalidSettingError(f'method="paper" has one prior_strength for all tables, got {model.prior_strength!r}.')
+        raise InvalidSettingError(f'method="paper" has one number for all tables, got {model.prior_strength!r}.')
     forest = model._data.forest
     prior = make_prior(forest, model.n_states_, model.missing, strengths)
     n_sweeps = N_SWEEPS if model.max_iter is None else model.max_iter

@@ -12,21 +12,23 @@ from bayesgrove.estimators.chains import ChainEstimator
 from bayesgrove.estimators.infinite_tree_files import infinite_parts, take_infinite_parts
 from bayesgrove.estimators.infinite_tree_fits import (
     ESTIMATE_PATH,
-    ChainPlan,
-    Found,
     INITS,
     METHODS,
+    ChainPlan,
+    Found,
+    check_concentration,
+    find_by_chains,
     fit_by_paper,
     fit_by_vb,
-    find_by_chains,
+    merge_odds,
     plan_chains,
     resolve_states,
 )
-from bayesgrove.estimators.settings import check_choice, check_positive, check_whole
+from bayesgrove.estimators.settings import check_choice, check_whole
 from bayesgrove.estimators.tree_components import component_models
 from bayesgrove.estimators.tree_estimator import TreeEstimator
 from bayesgrove.estimators.tree_hmm import TreeHMM
-from bayesgrove.estimators.tree_inputs import LEARN, check_strength, check_tree_settings, fitting_trees
+from bayesgrove.estimators.tree_inputs import check_strength, check_tree_settings, fitting_trees
 from bayesgrove.inference.exhibits import Exhibit
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.tree_exhibits import count_lines
@@ -63,9 +65,9 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
     missing : {"bottom_prior", "bottom", "renorm"}, default="bottom_prior"
         How an absent child counts, as in `TreeHMM`. The default makes the pattern of filled places part of the model.
     method : {"gibbs", "collapsed", "vb", "paper"}, default="gibbs"
-        "collapsed" integrates tables out, an exact reference for few trees. "vb" is the variational fit alone: fast, and
-        no draws. "paper" is the printed procedure, kept for reproduction: it has no stationary law, and what it gives
-        is no sample of a posterior.
+        "collapsed" integrates tables out, an exact reference for few trees. "vb" is the variational fit alone: fast,
+        and no draws. "paper" is the printed procedure, kept for reproduction: it has no stationary law, and what it
+        gives is no sample of a posterior.
     init : {"vb", "one", "random"} or array of labels, default="vb"
         Where chains begin.
     split_merge : "auto", "retained", "sequential" or None, default="auto"
@@ -117,7 +119,8 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
     typical_trees_ : list of LabelledTree
         The most typical tree of each cluster.
     tree_ : Tree
-        All trees below their clusters, these merged as in `components_tree_`.
+        All trees below their clusters, these merged as in `components_tree_`. Probabilities are shares of draws in
+        which trees of a cluster, or of the two sides of a merge, are together.
     concentration_ : float
         Posterior mean, or as given.
     prior_strength_ : Strengths
@@ -254,22 +257,12 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         check_whole("n_init", self.n_init, 1)
         if self.max_iter is not None:
             check_whole("max_iter", self.max_iter, 1)
-        self._check_concentration()
+        check_concentration(self.concentration, may_learn=self._is_sampled())
         check_strength(self.prior_strength, may_learn=self._is_sampled())
 
     def _is_sampled(self) -> bool:
         """Whether chains are run."""
         return self.method in ("gibbs", "collapsed")
-
-    def _check_concentration(self) -> None:
-        if isinstance(self.concentration, str):
-            if self.concentration != LEARN or not self._is_sampled():
-                choices = "a positive number or 'auto'" if self._is_sampled() else "a positive number"
-                raise InvalidSettingError(f"concentration must be {choices}, got {self.concentration!r}. Try 1.0.")
-        elif self.concentration is not None:
-            check_positive("concentration", self.concentration)
-            if np.isinf(self.concentration):
-                raise InvalidSettingError("concentration must be finite, got inf. Try 1.0.")
 
     def _given_concentration(self) -> Any:
         if self.concentration is not None:
@@ -311,15 +304,13 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
             self._links, found.prior, found.counts, members, found.concentration
         )
         merges = [self.components_tree_.children(node) for node in range(len(members), 2 * len(members) - 1)]
+        children = np.array(merges, np.int64).reshape(-1, 2)
+        above = self.components_tree_.log_ratios
+        if found.between is not None:
+            above = merge_odds(found.between, np.bincount(found.labels), children)
         with np.errstate(divide="ignore"):
             inside = logit(found.together)
-        tree = hang_items(
-            found.labels,
-            np.bincount(found.labels),
-            inside,
-            np.array(merges, np.int64).reshape(-1, 2),
-            self.components_tree_.log_ratios,
-        )
+        tree = hang_items(found.labels, np.bincount(found.labels), inside, children, above)
         self._keep_clusters(self._data, found.labels, tree)
 
     def cut(self, n_clusters: int | str | None = None, *, probability: float | None = None) -> np.ndarray:

@@ -235,6 +235,7 @@ class TreeEstimator(ClusterMixin, BaseEstimator):
                 "provenance": self._about,
                 "description": description,
                 "exhibits": tuple(self._exhibits()),
+                "noun": "tree",
                 **self._result_parts(),
             }
         )

@@ -45,9 +45,9 @@ class DrawnStates(NamedTuple):
 class TreeHMM(TreeEstimator):
     """Hidden-tree Markov model: labels of a tree's nodes come from hidden states that depend on one child each.
 
-    Every node has a hidden state and a label drawn by it. A leaf's state depends on its position. An internal node looks
-    at one position (the switch) and draws its state given that of the child there, or given that there is none. A
-    single model describes a set of trees; it does not cluster them well. For clusters take `InfiniteTreeHMMMixture`.
+    Every node has a hidden state and a label drawn by it. A leaf's state depends on its position. An internal node
+    looks at one position (the switch) and draws its state given that of the child there, or given that there is none.
+    A single model describes a set of trees; it does not cluster them well. For clusters take `InfiniteTreeHMMMixture`.
 
     Parameters
     ----------

@@ -188,8 +188,9 @@ def _restored_forest(prefix: str, arrays: dict[str, np.ndarray], n_labels: int, 
     for name, array in arrays.items():
         if name.startswith(prefix) and name.removeprefix(prefix) in FOREST and array.ndim != 1:
             raise InvalidFileError(f"{name} is no vector")
-    parts = [arrays[f"{prefix}{name}"] for name in FOREST]
-    return Forest(*parts, n_labels, max_outdegree, arrays.get(f"{prefix}values"))
+    parts: dict[str, Any] = {name: arrays[f"{prefix}{name}"] for name in FOREST}
+    values = arrays.get(f"{prefix}values")
+    return Forest(**parts, n_labels=n_labels, max_outdegree=max_outdegree, values=values)
 
 
 def label_rules(model: Any) -> Rules:

@@ -35,8 +35,8 @@ def typical_picture(model: Any) -> list[Exhibit]:
     figure.savefig(stream, format="png", dpi=110)
     picture = PictureExhibit(
         title="Typical trees",
-        note="Of each cluster the tree nearest to its mean, by how often labels stand at positions (Ruzicka's distance). "
-        "Leaves of one label side by side share a line; (+n) counts nodes not drawn.",
+        note="Of each cluster the tree nearest to its mean, by how often labels stand at positions. Leaves of one "
+        "label side by side share a line; (+n) counts nodes not drawn.",
         png=stream.getvalue(),
         alt=f"The most typical tree of each of {model.n_clusters_} clusters, as indented lists of labels.",
     )

@@ -48,7 +48,9 @@ def telling_exhibits(counts: ClusterCounts, names: tuple[str, ...] | None) -> li
     found: list[Exhibit] = []
     labels = telling_labels(counts, names, MOST_TOLD) if counts.nodes.any() else []
     if labels:
-        note = "Share of nodes with a label, in the cluster and elsewhere. Log odds in nats; an error counts nodes as if"
+        note = (
+            "Share of nodes with a label, in the cluster and elsewhere. Log odds in nats; an error counts nodes as if"
+        )
         found.append(_grid("Labels that set clusters apart", f"{note} they were independent.", "label", labels))
     places = telling_positions(counts, MOST_PLACES)
     if places:

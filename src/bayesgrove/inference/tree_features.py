@@ -127,8 +127,8 @@ def typical_trees(forest: Forest, labels: np.ndarray, n_clusters: int) -> np.nda
     tree, symbol = cells // width, cells % width
     used, symbol = np.unique(symbol, return_inverse=True)
     sizes = np.bincount(labels, minlength=n_clusters)
-    mean = np.bincount(labels[tree] * used.size + symbol, counts, minlength=n_clusters * used.size)
-    mean = mean.reshape(n_clusters, used.size) / np.maximum(sizes, 1)[:, np.newaxis]
+    total = np.bincount(labels[tree] * used.size + symbol, counts, minlength=n_clusters * used.size)
+    mean = total.reshape(n_clusters, used.size) / np.maximum(sizes, 1)[:, np.newaxis]
     shared = np.bincount(tree, np.minimum(counts, mean[labels[tree], symbol]), minlength=forest.n_trees)
     likeness = shared / (forest.sizes + mean.sum(axis=1)[labels] - shared)
     order = np.lexsort((np.arange(forest.n_trees), -likeness, labels))

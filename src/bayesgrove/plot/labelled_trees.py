@@ -148,8 +148,10 @@ def tree_lines(tree: LabelledTree, max_nodes: int = 100) -> TreeLines:
     opened = _opened(groups, max_nodes)
     n_below = _n_below(tree.parents)
     is_placed = not _is_in_order(tree)
-    depth, parent, words = [], [], []
-    stack = [((0,), 0, NULL)]
+    depth: list[int] = []
+    parent: list[int] = []
+    words: list[str] = []
+    stack: list[tuple[tuple[int, ...], int, int]] = [((0,), 0, NULL)]
     while stack:
         nodes, level, above = stack.pop()
         line = len(words)

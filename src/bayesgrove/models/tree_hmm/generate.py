@@ -155,10 +155,7 @@ def climb(internal, child_start, children, positions, switching, transition, is_
 @kernel
 def has_child(positions, children, first, last, position):
     """Whether one of the children stands at a position."""
-    for place in range(first, last):
-        if positions[children[place]] == position:
-            return True
-    return False
+    return looked_at(positions, children, first, last, position, 0.0) >= 0
 
 
 @kernel

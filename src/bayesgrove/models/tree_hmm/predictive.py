@@ -1,9 +1,9 @@
 """New trees under draws of an infinite mixture: which cluster they join, or that they open a new one.
 
 Under a draw with n_c trees in component c, p(x) = sum_c n_c / (n + gamma) P(x | tables_c) + gamma / (n + gamma) p_0(x).
-The integral p_0 of P over the prior has no closed form; it is replaced by the variational lower bound of one tree alone,
-so that the mass of a new cluster is, if anything, too small. (Uniform tables, as the paper has it, are no approximation
-of it at all; see `paper.log_uniform`.)
+The integral p_0 of P over the prior has no closed form; it is replaced by the variational lower bound of one tree
+alone, so that the mass of a new cluster is, if anything, too small. (Uniform tables, as the paper has it, are no
+approximation of it at all; see `paper.log_uniform`.)
 """
 
 import math
@@ -75,7 +75,18 @@ def keep_draws(draws: list[DrawnMixture], estimate: np.ndarray) -> Kept:
     parts = [(*draw.parameters.tables[:4], draw.parameters.moments) for draw in draws]
     starts = np.cumsum([0, *(len(own[2]) for own in parts)])
     tables = [np.concatenate(part) for part in zip(*parts, strict=True)]
-    return Kept(starts.astype(np.int64), *tables, np.concatenate(weights), np.array(news), np.concatenate(shares))
+    initial, emission, switching, transition, moments = tables
+    return Kept(
+        starts.astype(np.int64),
+        initial,
+        emission,
+        switching,
+        transition,
+        moments,
+        np.concatenate(weights),
+        np.array(news),
+        np.concatenate(shares),
+    )
 
 
 def draw_parameters(kept: Kept, draw: int, prior: TreePrior, values: np.ndarray | None) -> Parameters:
@@ -92,7 +103,8 @@ def draw_parameters(kept: Kept, draw: int, prior: TreePrior, values: np.ndarray 
 def joint_scores(kept: Kept, prior: TreePrior, forest: Forest, *, with_new: bool) -> tuple[np.ndarray, np.ndarray]:
     """Joint densities of trees with each cluster of the estimate and, last, a new one, averaged over draws.
 
-    They are given as (log scale of each tree, what to multiply its exponential with); without a new one its column is 0.
+    They are given as (log scale of each tree, what to multiply its exponential with); the column of a new one is 0
+    unless it is asked for.
     """
     trees, values = distinct_trees(unique_links(forest)), node_values(forest)
     n_trees, n_clusters = trees.multiplicity.size, kept.share.shape[1]
