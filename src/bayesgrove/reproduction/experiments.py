@@ -24,6 +24,10 @@ EXPERIMENTS = {
     "rbhmc-penalties": Experiment(
         "rbhmc_penalties", "chance-normalised penalty against BHMC at equal numbers of nodes"
     ),
+    "htmm-synthetic": Experiment(
+        "htmm_synthetic", "Bacciu & Castellana 2019: mixtures of tree models, synthetic trees"
+    ),
+    "htmm-inex05": Experiment("htmm_inex05", "Bacciu & Castellana 2019: the same on 4,820 XML documents of INEX 2005"),
 }
 
 
