@@ -24,6 +24,7 @@ _HOMES = {
     "TreeData": "bayesgrove.io.tree_data",
     "load": "bayesgrove.estimators.saving",
     "read_trees": "bayesgrove.io.tree_data",
+    "sweep": "bayesgrove.sweeps.run",
 }
 _MODULES = ("datasets", "likelihoods", "metrics", "plot")
 
@@ -46,6 +47,7 @@ __all__ = [  # noqa: RUF022  (plainly sorted: RBHMC is a class, not a constant)
     "metrics",
     "plot",
     "read_trees",
+    "sweep",
 ]
 
 

@@ -1,22 +1,18 @@
-"""Chains on a Dask cluster: the sampler travels once, and a chain whose workers die is run again."""
+"""Work on a Dask cluster: what all tasks need travels once, and a task whose workers die is done again."""
 
 import logging
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from bayesgrove.core.errors import RunStoppedError
-from bayesgrove.inference.board import Board
-from bayesgrove.inference.sampler import Sampler
-from bayesgrove.inference.schedule import Schedule
-from bayesgrove.inference.worker import Ending, Task, run_chain
 
 BACKEND = "DaskDistributedBackend"
 LOST = ("KilledWorker", "CancelledError", "FutureCancelledError", "FuturesCancelledError")
 """What Dask raises when the workers of a task are gone; by name, for this floor does not import it."""
 MOST_LOSSES = 10
-"""Dask gives a task up after four workers that died with it; a chain is given up after this many times that."""
+"""Dask gives a task up after four workers that died with it; here it is given up after this many times that."""
 POLL_SECONDS = 0.05
 
 
@@ -28,48 +24,50 @@ def active_client() -> Any | None:
     return backend.client if type(backend).__name__ == BACKEND else None
 
 
-def run_on_cluster(
-    client: Any, sampler: Sampler, schedule: Schedule, tasks: list[Task], board: Board
-) -> Iterator[Ending]:
-    """Endings of all chains, in their order; each chain is one task of the cluster."""
+def map_on_cluster(
+    client: Any, function: Callable[..., Any], shared: Any, calls: Sequence[tuple[Any, ...]]
+) -> list[Any]:
+    """`function(shared, *call)` of each call, in order; `shared` is sent to the cluster once.
+
+    Calls must give the same, or go on, when made again: that is what happens to those whose worker dies.
+    """
     # A task, not scattered data: what a dead worker held is then made again from what the scheduler has.
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sending large graph")
-        shared = client.submit(itself, sampler, pure=False)
-    endings: dict[int, Ending] = {}
-    running = {task.chain: submit(client, shared, schedule, task, board) for task in tasks}
-    losses = dict.fromkeys(running, 0)
+        sent = client.submit(itself, shared, pure=False)
+
+    def submit(number: int) -> Any:
+        return client.submit(function, sent, *calls[number], pure=False)
+
+    results: list[Any] = [None] * len(calls)
+    running = {number: submit(number) for number in range(len(calls))}
+    n_losses = [0] * len(calls)
     while running:
-        for task in [task for task in tasks if task.chain in running and running[task.chain].done()]:
-            future = running.pop(task.chain)
+        for number in [number for number, future in running.items() if future.done()]:
+            future = running.pop(number)
             try:
-                endings[task.chain] = future.result()
+                results[number] = future.result()
             except Exception as error:
                 if type(error).__name__ not in LOST:
                     raise
-                losses[task.chain] += 1
-                refuse_deadly(task.chain, losses[task.chain], error)
-                running[task.chain] = submit(client, shared, schedule, task, board)
+                n_losses[number] += 1
+                refuse_deadly(number, n_losses[number], error)
+                running[number] = submit(number)
         time.sleep(POLL_SECONDS)
-    return (endings[task.chain] for task in tasks)
+    return results
 
 
-def itself(sampler: Sampler) -> Sampler:
+def itself(shared: Any) -> Any:
     """What is sent, as the result of a task."""
-    return sampler
+    return shared
 
 
-def submit(client: Any, shared: Any, schedule: Schedule, task: Task, board: Board) -> Any:
-    """The future of a chain's ending."""
-    return client.submit(run_chain, shared, schedule, task, board, pure=False)
-
-
-def refuse_deadly(chain: int, n_losses: int, error: Exception) -> None:
-    """Raise where a chain has lost its workers too often for chance."""
-    logging.getLogger("bayesgrove").warning("the workers of chain %d died; it is run again", chain)
+def refuse_deadly(number: int, n_losses: int, error: Exception) -> None:
+    """Raise where a task has lost its workers too often for chance."""
+    logging.getLogger("bayesgrove").warning("the workers of task %d died; it is done again", number)
     if n_losses > MOST_LOSSES:
         raise RunStoppedError(
-            f"the workers of chain {chain} died {n_losses} times over. Look at their logs: they may have too little "
-            "memory. With run_dir, what was drawn is in the folder, and resume=True goes on from there.",
-            chain=chain,
+            f"the workers of task {number} died {n_losses} times over. Look at their logs: they may have too little "
+            "memory. What was written to a folder is safe: resume=True goes on from there.",
+            task=number,
         ) from error

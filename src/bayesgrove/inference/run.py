@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesgrove.core.errors import InvalidSettingError, RunStoppedError
 from bayesgrove.inference.board import Board, new_board
-from bayesgrove.inference.cluster import active_client, run_on_cluster
+from bayesgrove.inference.cluster import active_client, map_on_cluster
 from bayesgrove.inference.folder import write_run, writing
 from bayesgrove.inference.monitors import Monitor, heeding_ctrl_c, watching
 from bayesgrove.inference.sampler import Sampler
@@ -208,7 +208,7 @@ def _run(
     ):
         try:
             if client is not None:
-                endings = list(run_on_cluster(client, sampler, schedule, tasks, board))
+                endings = map_on_cluster(client, run_chain, sampler, [(schedule, task, board) for task in tasks])
             else:
                 endings = list(_map(sampler, schedule, settings, tasks, board, n_jobs))
         except Exception as error:  # a worker that another part of the program left idle dies of Ctrl+C
