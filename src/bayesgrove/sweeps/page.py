@@ -74,7 +74,9 @@ def mean_words(cells: Sequence[Any], fits: Sequence[int]) -> str:
 def map_section(found: Sweep) -> list[str]:
     """A heat map of every measure over each pair of settings that vary, or over the only one."""
     varied = [key for key in found.varied if len(levels(found.columns[key])) <= MOST_LEVELS]
-    pairs = [(row, column) for place, row in enumerate(varied) for column in varied[place + 1 :]]
+    pairs: list[tuple[str, str | None]] = [
+        (row, column) for place, row in enumerate(varied) for column in varied[place + 1 :]
+    ]
     if not varied or not has_matplotlib():
         return []
     drawn = ["<h2>Maps</h2>", "<p>Means over repeats and all other settings.</p>"]

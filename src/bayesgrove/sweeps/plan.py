@@ -42,7 +42,7 @@ def expand_grid(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]])
 
 
 def plan_fits(settings: Sequence[Mapping[str, Any]], n_repeats: int, seed: int) -> list[Fit]:
-    """All fits of a sweep; repeat r has the seed `seed + r` under every setting, so that settings are compared alike."""
+    """All fits of a sweep; repeat r has the seed `seed + r` under every setting, so that these are compared alike."""
     if isinstance(n_repeats, bool) or not isinstance(n_repeats, int) or n_repeats < 1:
         raise InvalidSettingError(f"n_repeats must be a whole number of at least 1, got {n_repeats!r}.")
     if len(settings) * n_repeats > MOST_FITS:

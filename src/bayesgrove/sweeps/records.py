@@ -23,7 +23,7 @@ MAX_BYTES = 2**20
 
 @contextlib.contextmanager
 def sweep_folder(folder: Path, about: Mapping[str, Any]) -> Iterator[None]:
-    """The folder, made where it is missing and locked; one of another model, other data or fixed settings is refused."""
+    """The folder, made where it is missing and locked; one of another model, data or fixed settings is refused."""
     try:
         for place in (folder, folder / FITS, folder / RUNS):
             place.mkdir(exist_ok=True)
