@@ -27,6 +27,7 @@ _HOMES = {
     "TreeHMMMixture": "bayesgrove.estimators.tree_hmm_mixture",
     "load": "bayesgrove.estimators.saving",
     "read_trees": "bayesgrove.io.tree_data",
+    "sweep": "bayesgrove.sweeps.run",
 }
 _MODULES = ("datasets", "likelihoods", "metrics", "plot")
 
@@ -52,6 +53,7 @@ __all__ = [  # noqa: RUF022  (plainly sorted: RBHMC is a class, not a constant)
     "metrics",
     "plot",
     "read_trees",
+    "sweep",
 ]
 
 

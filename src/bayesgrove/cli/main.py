@@ -27,6 +27,9 @@ app = typer.Typer(
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write; default: the terminal.")]
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder made by fit or demo.")]
+Cluster = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Work on the Dask cluster whose scheduler is there.")
+]
 
 
 @app.command()
@@ -71,10 +74,12 @@ def fit(
         list[str] | None,
         typer.Option("--read", metavar="KEY=VALUE", help="Of trees: an option of the reader; repeatable."),
     ] = None,
+    cluster: Cluster = None,
     verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, help="Tell more.")] = 0,
     force: Force = False,
 ) -> None:
     """Fit a model to a table or to trees and write a run folder."""
+    from bayesgrove.cli.cluster import on_cluster
     from bayesgrove.cli.fit import FitRequest
     from bayesgrove.cli.fit import fit as run_fit
     from bayesgrove.cli.progress import log_to_stderr
@@ -82,7 +87,7 @@ def fit(
     from bayesgrove.cli.sources import Reading
 
     options = {"likelihood": likelihood, "random_state": seed, "n_jobs": jobs, "verbose": verbose or None}
-    with log_to_stderr(verbose):
+    with log_to_stderr(verbose), on_cluster(cluster):
         reading = Reading(index, header, format, parse_settings(read or [], "--read"))
         run_fit(FitRequest(model, data, out, settings or [], options, reading, force), _console())
 
@@ -144,13 +149,15 @@ def resume(
     draws: Annotated[int | None, typer.Option(help="Draws of each chain in all; default: as asked for first.")] = None,
     data: Annotated[Path | None, typer.Option(help="The table, where it has moved.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Number of parallel jobs.")] = None,
+    cluster: Cluster = None,
     verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, help="Tell more.")] = 0,
 ) -> None:
     """Go on with a run of Markov chains that was stopped, or make it longer."""
+    from bayesgrove.cli.cluster import on_cluster
     from bayesgrove.cli.fit import resume as run_resume
     from bayesgrove.cli.progress import log_to_stderr
 
-    with log_to_stderr(verbose):
+    with log_to_stderr(verbose), on_cluster(cluster):
         run_resume(run, draws, data, jobs, _console())
 
 
@@ -211,6 +218,48 @@ def reproduce(
             list_experiments(_console())
         else:
             run_experiment(name, _console(), quick=quick, out=out, seed=seed, data_home=data_home, force=force)
+
+
+@app.command()
+def sweep(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help=f"One of: {', '.join(MODELS)}.")],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="Table: .csv, .tsv, .parquet, .npy or .npz.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the results; the same sweep goes on in it.")],
+    grid: Annotated[
+        list[str] | None,
+        typer.Option("--grid", metavar="KEY=V1,V2", help="A setting and its values; repeatable, all combinations."),
+    ] = None,
+    settings_file: Annotated[
+        Path | None, typer.Option("--settings", metavar="FILE", help="JSON: a list of settings, or an object of lists.")
+    ] = None,
+    fixed: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting of all fits; repeatable.")
+    ] = None,
+    repeats: Annotated[int, typer.Option(help="Fits of each setting; repeat r has the seed SEED + r.")] = 1,
+    metric: Annotated[
+        list[str] | None, typer.Option("--metric", help="ari, nmi, vi or binder, against --classes; repeatable.")
+    ] = None,
+    classes: Annotated[str | None, typer.Option(help="Column of known classes; it is left out of the table.")] = None,
+    index: Annotated[str | None, typer.Option(help="Column that names the rows.")] = None,
+    header: Annotated[
+        bool | None,
+        typer.Option("--header/--no-header", help="First line of a .csv or .tsv: names, or data."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
+    workers: Annotated[int | None, typer.Option(help="Fits at a time, each in a process.")] = None,
+    cluster: Cluster = None,
+) -> None:
+    """Fit a model under many settings, several times each; a sweep that was stopped goes on."""
+    from bayesgrove.cli.progress import log_to_stderr
+    from bayesgrove.cli.sweep import SweepRequest
+    from bayesgrove.cli.sweep import sweep as run_sweep
+
+    request = SweepRequest(
+        model, data, out, grid or [], settings_file, fixed or [], repeats, metric or [], classes, index, header, seed,
+        workers, cluster,
+    )  # fmt: skip
+    with log_to_stderr(0):
+        run_sweep(request, _console())
 
 
 @app.command()

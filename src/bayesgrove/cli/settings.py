@@ -32,6 +32,8 @@ def parse_value(text: str) -> Any:
 
 def build_model(model_class: Any, settings: dict[str, Any]) -> Any:
     """An estimator with these settings; unknown keys are refused with the list of the known ones."""
+    from bayesgrove.sweeps.plan import like_default
+
     defaults = model_class().get_params(deep=False)
     for key in settings:
         if key not in defaults:
@@ -39,10 +41,4 @@ def build_model(model_class: Any, settings: dict[str, Any]) -> Any:
                 f"{model_class.__name__} has no setting {key!r}; it has {', '.join(sorted(defaults))}.",
                 key=key,
             )
-    return model_class(**{key: _like(defaults[key], value) for key, value in settings.items()})
-
-
-def _like(default: Any, value: Any) -> Any:
-    """Whole numbers become floats where the default is one; other values are the estimator's to check."""
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
-    return float(value) if is_whole and isinstance(default, float) else value
+    return model_class(**{key: like_default(defaults[key], value) for key, value in settings.items()})

@@ -13,6 +13,7 @@ import numpy as np
 
 from bayesgrove.core.errors import InvalidSettingError, RunStoppedError
 from bayesgrove.inference.board import Board, new_board
+from bayesgrove.inference.cluster import active_client, map_on_cluster
 from bayesgrove.inference.folder import write_run, writing
 from bayesgrove.inference.monitors import Monitor, heeding_ctrl_c, watching
 from bayesgrove.inference.sampler import Sampler
@@ -38,7 +39,7 @@ class RunSettings:
         Chains at a time, as joblib counts them; None is 1 unless a `joblib.parallel_config` says otherwise.
     backend : {"auto", "threads", "processes"}
         "auto" asks the sampler's attribute `parallel` ("threads" or "processes"), and takes threads where it has
-        none; a backend chosen by `joblib.parallel_config` wins.
+        none; a backend chosen by `joblib.parallel_config` wins, Dask's among them.
     run_dir : path-like, optional
         Folder for logs; without it draws stay in memory.
     resume : bool
@@ -194,18 +195,22 @@ def _run(
     sampler: Sampler, schedule: Schedule, settings: RunSettings, tasks: list[Task], monitor: Monitor | None
 ) -> list[Ending]:
     """All chains' endings; raises what stopped one of them."""
+    client = active_client() if settings.n_jobs != 1 and settings.backend == "auto" else None
     n_jobs = min(_effective_n_jobs(settings.n_jobs), len(tasks))
     waves = math.ceil(len(tasks) / n_jobs)
     seconds = math.inf if settings.time_limit is None else settings.time_limit / waves
     tasks = [replace(task, seconds=seconds) for task in tasks]
     folder = None if settings.run_dir is None else Path(settings.run_dir).absolute()
     with (
-        new_board(len(tasks), folder, shared=n_jobs > 1) as board,
+        new_board(len(tasks), folder, shared=n_jobs > 1 or client is not None) as board,
         heeding_ctrl_c(board) as interrupted,
         watching(monitor, board),
     ):
         try:
-            endings = list(_map(sampler, schedule, settings, tasks, board, n_jobs))
+            if client is not None:
+                endings = map_on_cluster(client, run_chain, sampler, [(schedule, task, board) for task in tasks])
+            else:
+                endings = list(_map(sampler, schedule, settings, tasks, board, n_jobs))
         except Exception as error:  # a worker that another part of the program left idle dies of Ctrl+C
             if interrupted.is_set:
                 raise KeyboardInterrupt(_interrupted(tasks, settings)) from error

@@ -53,23 +53,50 @@ def sensitivity(
         raise InvalidInputError(
             f"values have a row per C and a column per margin, ({len(C)}, {len(margin)}), got shape {numbers.shape}."
         )
-    ax = new_axes(ax, (1.8 + 0.9 * len(margin), 1.4 + 0.55 * len(C)))
     middle = reference if reference is not None and np.isfinite(reference) else None
-    image = ax.imshow(numbers, aspect="auto", interpolation="nearest", **colour_scale(numbers, middle))
+    words = plain(name) if middle is None else f"{plain(name)} (white: {middle:.3g}, without penalty)"
+    return settings_map(numbers, ("C", C), ("margin", margin), ax, name=words, middle=middle, title=title)
+
+
+def settings_map(
+    numbers: np.ndarray,
+    rows: tuple[str, Sequence[Any]],
+    columns: tuple[str, Sequence[Any]],
+    ax: Any = None,
+    *,
+    name: str = "",
+    middle: float | None = None,
+    from_zero: bool = True,
+    title: str | None = None,
+) -> Any:
+    """Draw a number for each pair of values of two settings, given with their names; returns the matplotlib axes.
+
+    Without `from_zero` the colours span the numbers alone, which large ones need that hardly differ.
+    """
+    ax = new_axes(ax, (1.8 + 0.9 * len(columns[1]), 1.4 + 0.55 * len(rows[1])))
+    image = ax.imshow(numbers, aspect="auto", interpolation="nearest", **colour_scale(numbers, middle, from_zero))
     ax.set_facecolor(MISSING)
     bar = ax.figure.colorbar(image, ax=ax, pad=0.02)
-    name_axes(ax, "margin", "C")
-    ax.set_xticks(np.arange(len(margin)), [f"{value:g}" for value in margin])
-    ax.set_yticks(np.arange(len(C)), [f"{value:g}" for value in C])
+    name_axes(ax, plain(columns[0]), plain(rows[0]))
+    ax.set_xticks(np.arange(len(columns[1])), [value_words(value) for value in columns[1]])
+    ax.set_yticks(np.arange(len(rows[1])), [value_words(value) for value in rows[1]])
     write_cells(ax, image, numbers)
-    name_colour_bar(ax, bar, plain(name) if middle is None else f"{plain(name)} (white: {middle:.3g}, without penalty)")
+    name_colour_bar(ax, bar, name)
     set_title(ax, title)
     return ax
 
 
-def colour_scale(numbers: np.ndarray, middle: float | None) -> dict[str, Any]:
+def value_words(value: Any) -> str:
+    """A setting's value as the axis shows it."""
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    return f"{value:g}" if is_number else plain(str(value))
+
+
+def colour_scale(numbers: np.ndarray, middle: float | None, from_zero: bool) -> dict[str, Any]:
     """One-sided, or two-sided around a middle."""
     known = numbers[np.isfinite(numbers)]
+    if middle is None and not from_zero and known.size:
+        return {"cmap": "Greys", "vmin": known.min(), "vmax": known.max()}
     if middle is None:
         return {"cmap": "Greys", "vmin": known.min(initial=0.0), "vmax": known.max(initial=0.0)}
     farthest = float(np.abs(known - middle).max(initial=0.0)) or 1.0
