@@ -35,29 +35,29 @@ def check_answers(model):
     """Clusters, chances and densities hang together."""
     data = documents()
     chances = model.predict_proba(data)
-    assert chances.shape == (12, model.n_clusters_ + 1)
+    assert chances.shape == (24, model.n_clusters_ + 1)
     np.testing.assert_allclose(chances.sum(axis=1), 1.0)
     assert (chances >= 0.0).all()
     np.testing.assert_array_equal(model.predict(data), chances[:, :-1].argmax(axis=1))
     assert np.isfinite(model.score_samples(data)).all()
     assert model.weights_.sum() == pytest.approx(1.0)
     assert len(model.components_) == len(model.typical_trees_) == model.n_clusters_
-    assert len(model.cut(1)) == 12
+    assert len(model.cut(1)) == 24
     assert set(model.cut(1)) == {0}
     np.testing.assert_array_equal(model.cut(model.n_clusters_), model.labels_)
-    assert model.tree_.n_leaves == 12
+    assert model.tree_.n_leaves == 24
     assert model.components_tree_.n_leaves == model.n_clusters_
 
 
 def test_chains_find_both_kinds(fitted):
-    np.testing.assert_array_equal(fitted.labels_, np.repeat([0, 1], 6))
-    assert fitted.posterior_.labels.shape == (2, 20, 12)
+    np.testing.assert_array_equal(fitted.labels_, np.repeat([0, 1], 12))
+    assert fitted.posterior_.labels.shape == (2, 20, 24)
     assert {"log_joint", "n_clusters"} <= set(fitted.posterior_.scalars)
     assert fitted.concentration_ == 1.0
     assert set(fitted.acceptance_) >= {"split-merge"}
     assert isinstance(fitted.converged_, bool | np.bool_)
     check_answers(fitted)
-    np.testing.assert_array_equal(fitted.class_table(KINDS).counts, [[0, 6], [6, 0]])
+    np.testing.assert_array_equal(fitted.class_table(KINDS).counts, [[0, 12], [12, 0]])
     titles = [exhibit.title for exhibit in fitted.result_.exhibits]
     assert "Number of components by draw" in titles
     assert "Labels that set clusters apart" in titles
@@ -70,7 +70,7 @@ def test_methods_without_chains(method):
     assert not hasattr(model, "posterior_")
     assert model.result_.posterior is None
     if method == "vb":
-        np.testing.assert_array_equal(model.labels_, np.repeat([0, 1], 6))
+        np.testing.assert_array_equal(model.labels_, np.repeat([0, 1], 12))
         assert model.log_evidence_ == model.result_.log_evidence
         np.testing.assert_allclose(model.responsibilities_.sum(axis=1), 1.0)
     else:
@@ -91,7 +91,7 @@ def test_collapsed_chains_and_learned_numbers():
 
 
 def test_a_tree_of_another_kind_opens_a_cluster(fitted):
-    strange = TreeData.from_parents([[None] * 9], [[-1, 0, 1, 2, 3, 4, 5, 6, 7]], vocabulary=fitted.vocabulary_)
+    strange = TreeData.from_parents([[-1] * 9], [np.arange(9) - 1], vocabulary=fitted.vocabulary_)
     usual = documents()[:1]
     assert fitted.predict_proba(strange)[0, -1] > 10.0 * fitted.predict_proba(usual)[0, -1]
     clusters, _ = fitted.predict_proba(strange, top_k=1)
@@ -99,7 +99,7 @@ def test_a_tree_of_another_kind_opens_a_cluster(fitted):
 
 
 def test_the_mass_of_a_new_cluster_is_a_lower_bound():
-    """Against an average of prior draws, of trees so small that it is exact to a percent or so."""
+    """Against an average of prior draws, of trees so small that it is exact to a percent or so; two nats are lost."""
     trees = TreeData.from_newick(["(a,b)a;", "a;", "(a,a,b)b;"]).with_own_vocabulary()
     prior = make_prior(trees.forest, 2)
     distinct = distinct_trees(unique_links(trees.forest))
@@ -108,7 +108,7 @@ def test_the_mass_of_a_new_cluster_is_a_lower_bound():
     scores = log_likelihoods(unique_links(trees.forest), drawn.tables, prior.mode)
     exact = np.log(np.exp(scores).mean(axis=0))
     assert (bound <= exact + 0.05).all()
-    assert (bound > exact - 1.0).all()
+    assert (bound > exact - 2.0).all()
 
 
 def test_densities_average_over_draws(fitted):
@@ -166,6 +166,14 @@ def test_numbers_for_labels():
 
 
 @pytest.mark.slow
+def test_states_may_be_as_many_as_are_needed():
+    model = InfiniteTreeHMMMixture(**{**SHORT, "n_states": "infinite", "n_draws": 10}).fit(documents())
+    assert model.n_states_ == 20
+    assert (model.posterior_.scalars["n_states"] <= 20).all()
+    check_answers(model)
+
+
+@pytest.mark.slow
 def test_the_number_of_states_may_be_chosen():
     model = InfiniteTreeHMMMixture(**{**SHORT, "n_states": "auto", "method": "vb"}).fit(documents())
     assert model.n_states_ in (4, 8, 16)
@@ -177,8 +185,9 @@ def test_the_number_of_states_may_be_chosen():
         ({"method": "magic"}, "method must be one of"),
         ({"estimate": "mean"}, "estimate must be one of"),
         ({"init": "two"}, "init must be one of"),
-        ({"init": [0, 1]}, r"init must have one label for each of the 12 trees, got shape \(2,\)"),
+        ({"init": [0, 1]}, r"init must have one label for each of the 24 trees, got shape \(2,\)"),
         ({"n_states": "many"}, "n_states must be a whole number, 'auto' or 'infinite', got 'many'"),
+        ({"n_states": "infinite", "method": "vb"}, 'n_states="infinite" needs method="gibbs"'),
         ({"n_states": 0}, "n_states must be a whole number of at least 1"),
         ({"concentration": "much"}, "concentration must be a positive number or 'auto', got 'much'"),
         ({"concentration": "auto", "method": "vb"}, "concentration must be a positive number, got 'auto'"),

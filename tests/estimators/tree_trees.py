@@ -4,14 +4,14 @@ import numpy as np
 
 from bayesgrove import TreeData
 
-LETTERS = ["<letter><from/><to/><body>" + n * "<p/>" + "</body></letter>" for n in range(1, 7)]
-BOOKS = ["<book><title/>" + n * "<chapter><p/><fig/></chapter>" + "</book>" for n in range(1, 7)]
-KINDS = np.repeat(["letter", "book"], 6)
+LETTERS = ["<letter><from/><to/><body>" + n * "<p/>" + "</body></letter>" for n in range(1, 5)]
+BOOKS = ["<book><title/>" + n * "<chapter><p/><fig/></chapter>" + "</book>" for n in range(1, 5)]
+KINDS = np.repeat(["letter", "book"], 12)
 
 
 def documents() -> TreeData:
-    """Six letters, then six books."""
-    return TreeData.from_xml(LETTERS + BOOKS)
+    """Twelve letters, then twelve books; each three times."""
+    return TreeData.from_xml(3 * LETTERS + 3 * BOOKS)
 
 
 def numbered_trees(rng: np.random.Generator) -> TreeData:
