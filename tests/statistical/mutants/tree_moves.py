@@ -7,6 +7,7 @@ Rows drawn from alpha + 2 + counts and a split-merge step without G0 / g are tho
 from statistical.mutants.runner import Mutant
 
 SOURCES, MOVES = "tests/exact/test_tree_mixture_sources.py::", "tests/statistical/test_tree_mixture_moves.py::"
+INFINITE, HDP = "tests/exact/test_tree_hdp_sources.py::", "models/tree_hmm/hdp.py"
 EM, VB = "tests/unit/test_tree_em.py::", "tests/unit/test_tree_vb.py::"
 COMPONENT, ASSIGN, SPLIT = (f"models/tree_hmm/{name}.py" for name in ("component", "assignments", "split_merge"))
 PROPOSALS, HYPER, CELLS = (f"models/tree_hmm/{name}.py" for name in ("proposals", "hyper", "cells"))
@@ -160,6 +161,34 @@ MUTANTS = (
         " + log_merge - log_split",
         " - log_split",
         collapsed("split-merge"),
+    ),
+    Mutant(
+        "weights of states with a concentration for each",
+        HDP,
+        "concentration / n_states + tables[state]",
+        "concentration + tables[state]",
+        INFINITE + "test_weights_are_drawn_from_the_concentration_and_tables",
+    ),
+    Mutant(
+        "a customer more at every table",
+        HDP,
+        "rng.random() * (mass + seated) < mass",
+        "rng.random() * (mass + seated + 1.0) < mass",
+        INFINITE + "test_numbers_of_tables",
+    ),
+    Mutant(
+        "proposed weights without their normaliser",
+        HDP,
+        "        found -= math.lgamma(alone + tables[state]) - math.lgamma(alone)\n",
+        "",
+        INFINITE + "test_density_of_proposed_weights_and_tables[bottom]",
+    ),
+    Mutant(
+        "concentration of rows counts those without data",
+        HDP,
+        "prior[0] + n_tables - n_kept",
+        "prior[0] + n_tables",
+        INFINITE + "test_concentration_of_rows_given_tables",
     ),
     Mutant(
         "EM: the mode without the prior's - 1",

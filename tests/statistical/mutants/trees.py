@@ -164,5 +164,5 @@ FAMILY = Family(
     "trees",
     (*ENGINE, *MOVES),
     needs=("golden/htmm.json",),
-    whole_files=("tests/exact/test_tree_mixture_sources.py",),
+    whole_files=("tests/exact/test_tree_mixture_sources.py", "tests/exact/test_tree_hdp_sources.py"),
 )
