@@ -69,7 +69,7 @@ def test_a_run_keeps_labels_trees_and_pictures(fitted):
     folder, said = fitted
     model = load(folder / "model.bg")
     assert type(model) is InfiniteTreeHMMMixture
-    assert f"{model.n_clusters_} clusters of 10 trees" in said
+    assert "of 10 trees" in said
     assert "hidden states" in said
     labels = rows_of((folder / "labels.csv").read_text())
     assert [row["row"] for row in labels][:2] == ["book1.xml", "book2.xml"]

@@ -166,6 +166,14 @@ def test_numbers_for_labels():
 
 
 @pytest.mark.slow
+def test_states_may_be_as_many_as_are_needed():
+    model = InfiniteTreeHMMMixture(**{**SHORT, "n_states": "infinite", "n_draws": 10}).fit(documents())
+    assert model.n_states_ == 20
+    assert (model.posterior_.scalars["n_states"] <= 20).all()
+    check_answers(model)
+
+
+@pytest.mark.slow
 def test_the_number_of_states_may_be_chosen():
     model = InfiniteTreeHMMMixture(**{**SHORT, "n_states": "auto", "method": "vb"}).fit(documents())
     assert model.n_states_ in (4, 8, 16)
@@ -179,6 +187,7 @@ def test_the_number_of_states_may_be_chosen():
         ({"init": "two"}, "init must be one of"),
         ({"init": [0, 1]}, r"init must have one label for each of the 24 trees, got shape \(2,\)"),
         ({"n_states": "many"}, "n_states must be a whole number, 'auto' or 'infinite', got 'many'"),
+        ({"n_states": "infinite", "method": "vb"}, 'n_states="infinite" needs method="gibbs"'),
         ({"n_states": 0}, "n_states must be a whole number of at least 1"),
         ({"concentration": "much"}, "concentration must be a positive number or 'auto', got 'much'"),
         ({"concentration": "auto", "method": "vb"}, "concentration must be a positive number, got 'auto'"),

@@ -160,6 +160,6 @@ def test_a_report_shows_typical_trees_and_classes(chains, tmp_path):
         "Positions that set clusters apart",
     ]
     assert "24 trees in" in data["summary"]["how_many"]
-    assert any(feature[0] == "nodes" for feature in data["features"]) or "nodes" in text
+    assert {"nodes", "share of chapter", "child at 1"} <= {feature["name"] for feature in data["features"]}
     assert "_html_repr" not in chains._html_repr()
     assert "trees in" in chains._html_repr()

@@ -12,7 +12,7 @@ import numpy as np
 from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
 from bayesgrove.models.tree_hmm.gaussian import Gaussians, density_rows, draw_moments
 from bayesgrove.models.tree_hmm.links import Links
-from bayesgrove.models.tree_hmm.mixture_target import VALUE_NAMES, Target, renumberings
+from bayesgrove.models.tree_hmm.mixture_target import ALL_NAMES, N_VALUES, Target, renumberings
 from bayesgrove.models.tree_hmm.sampler import TreeMixtureSampler
 from bayesgrove.models.tree_hmm.starts import LabelsStart
 from bayesgrove.models.tree_hmm.tables import MODES, make_tables, stack
@@ -91,11 +91,14 @@ class TreeModel:
         Numbers that are learned, under Gamma(2, 2) priors.
     continuous : bool
         Gaussian labels.
+    infinite : bool
+        Weights of the states from a Dirichlet law, rows around them; strengths are concentrations.
     """
 
     mode: str = "bottom_prior"
     free: tuple[str, ...] = ()
     continuous: bool = False
+    infinite: bool = False
     strength: float = 1.5
     concentration: float = 1.0
     hyperprior: tuple[float, float] = (4.0, 3.0)
@@ -104,23 +107,39 @@ class TreeModel:
 
     def draw_values(self, rng):
         """Concentration and strengths, those that are free from their priors."""
-        values = np.array([self.concentration, *[self.strength] * 4])
+        values = np.array([self.concentration, *[self.strength] * 4, 1.5, 2.0, 3.0])
         for name in self.free:
-            values[VALUE_NAMES.index(name)] = rng.gamma(self.hyperprior[0]) / self.hyperprior[1]
+            values[ALL_NAMES.index(name)] = rng.gamma(self.hyperprior[0]) / self.hyperprior[1]
         return values
 
     def draw_prior(self, rng):
         values = self.draw_values(rng)
         labels = draw_crp(rng, len(SKELETONS), values[0])
         n_used = int(labels.max()) + 1
-        drawn = [random_tables(rng, L, C, M, self.mode, values[1:]) for _ in range(n_used)]
+        weights = np.ones((n_used, C))
+        if self.infinite:
+            weights = np.maximum(rng.dirichlet(np.full(C, values[5] / C), n_used), 1e-50)
+        drawn = [self.draw_tables(rng, values, shares) for shares in weights]
         names = ("initial", "emission", "switching", "transition", "log_scale")
         arrays = {"labels": labels, "values": values, "moments": np.zeros((n_used, C, 0, 2))}
         arrays |= dict(zip(names, stack([make_tables(*tables) for tables in drawn]), strict=True))
+        if self.infinite:
+            arrays["weights"] = weights
         if self.continuous:
             prior = Gaussians(GaussianDiagonalPrior(*GAUSSIAN), np.zeros((1, 1)))
             arrays["moments"] = draw_moments(rng, prior, np.zeros((n_used, 1, C)))
         return Truth(arrays)
+
+    def draw_tables(self, rng, values, shares):
+        """Tables of a component."""
+        drawn = random_tables(rng, L, C, M, self.mode, values[1:5])
+        if self.infinite:
+            drawn.transition[:] = rng.dirichlet(values[4] * shares, drawn.transition.shape[:2])
+            drawn.initial[:, :C] = rng.dirichlet(values[1] * shares, L + 1)
+            if self.mode == "bottom_prior":
+                drawn.initial[1:, C] = rng.beta(values[6], values[7], L)
+                drawn.initial[1:, :C] *= 1.0 - drawn.initial[1:, C:]
+        return drawn
 
     # ---- data
 
@@ -145,14 +164,24 @@ class TreeModel:
 
     def target(self, data):
         trees, points = data
-        hyperpriors = np.full((len(VALUE_NAMES), 2), np.nan)
+        hyperpriors = np.full((N_VALUES, 2), np.nan)
         for name in self.free:
-            hyperpriors[VALUE_NAMES.index(name)] = self.hyperprior
+            hyperpriors[ALL_NAMES.index(name)] = self.hyperprior
         n_rows = len(points) if self.continuous else M
         gaussian = GAUSSIAN if self.continuous else np.empty((4, 0))
-        values = np.array([self.concentration, *[self.strength] * 4])
+        values = np.array([self.concentration, *[self.strength] * 4, 1.5, 2.0, 3.0])
         return Target(
-            links_of(trees), MODES[self.mode], C, n_rows, L, values, hyperpriors, renumberings(C), points, gaussian
+            links_of(trees),
+            MODES[self.mode],
+            C,
+            n_rows,
+            L,
+            values,
+            hyperpriors,
+            renumberings(C, is_infinite=self.infinite),
+            points,
+            gaussian,
+            self.infinite,
         )
 
     def sampler(self, data):
@@ -190,7 +219,7 @@ class TreeModel:
             found |= {name: value, f"{name} squared": value * value}
         first_nodes = float(links.roots[0] - links.roots[1])
         found |= {
-            "A bottom phi": float(components.transition[row, 0, -1, 0]) * own["phi1"],
+            "A bottom phi": float(components.transition[row, 0, 1 if self.mode == "renorm" else C, 0]) * own["phi1"],
             "labels": self.label_sum(sampler.target),
             "nodes": n_nodes,
             "b00 root": own["b00"] * root_label,
@@ -198,8 +227,11 @@ class TreeModel:
             "pi1 nodes": own["pi1"] * n_nodes,
             "log joint": float(np.tanh(sampler.scalars(state)["log_joint"] / 20.0)),
         }
+        if self.infinite:
+            weight = float(components.weights[row, 0])
+            found |= {"weight": weight, "weight squared": weight * weight, "weight label": weight * found["labels"]}
         for name in self.free:
-            found[name] = float(np.log(state.values[VALUE_NAMES.index(name)]))
+            found[name] = float(np.log(state.values[ALL_NAMES.index(name)]))
         return found
 
     def root_label(self, target):

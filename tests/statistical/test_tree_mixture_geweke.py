@@ -8,7 +8,11 @@ import pytest
 
 from bayesgrove.inference.geweke import geweke_test
 from bayesgrove.inference.schedule import Step
+from bayesgrove.models.tree_hmm.redraw import count_uses, draw_all_tables
+from bayesgrove.models.tree_hmm.sampler import TreeMixtureSampler
 from bayesgrove.models.tree_hmm.schedules import default_steps
+from bayesgrove.models.tree_hmm.starts import LabelsStart
+from bayesgrove.models.tree_hmm.tables import Counts, zero_counts
 from reference.tree_hmm_generative import TreeModel
 
 pytestmark = pytest.mark.statistical
@@ -49,3 +53,37 @@ def test_every_move_alone(name, mode):
 @pytest.mark.parametrize("steps", [SWEEP, ALONE["split-merge"]], ids=["sweep", "split-merge"])
 def test_continuous_labels(steps):
     check(TreeModel(continuous=True), steps, 4, n_forward=20_000, n_chain=20_000)
+
+
+INFINITE_FREE = ("concentration", "initial_strength", "transition_strength", "state_concentration")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["bottom_prior", "renorm"])
+@pytest.mark.parametrize("free", [(), INFINITE_FREE], ids=["fixed", "free"])
+@pytest.mark.parametrize("steps", [SWEEP, ALONE["split-merge"]], ids=["sweep", "split-merge"])
+def test_infinitely_many_states(steps, free, mode):
+    check(TreeModel(mode, free, infinite=True), steps, 5, n_forward=20_000, n_chain=20_000)
+
+
+class WrongTables(TreeMixtureSampler):
+    """Rows drawn as if every cell had been used twice more."""
+
+    def move(self, rng, state, step):
+        if step.move != "tables":
+            return super().move(rng, state, step)
+        counts = zero_counts(state.n_clusters, self.target.shape)
+        count_uses(rng, self.target, state.components, state.labels, counts)
+        more = Counts(*(part + 2.0 for part in counts))
+        draw_all_tables(rng, self.target, state.components, state.values, more)
+        return {}
+
+
+class WrongModel(TreeModel):
+    def sampler(self, data):
+        return WrongTables(self.target(data), LabelsStart())
+
+
+def test_a_wrong_kernel_is_found_out():
+    report = geweke_test(WrongModel(), SWEEP[1:], n_forward=1_000, n_chain=2_000, seed=6)
+    assert report.largest_z > 6.0, report

@@ -12,10 +12,9 @@ from bayesgrove.models.tree_hmm.component_tree import (
     ComponentsTree,
     build_components_tree,
     clusters_before_gap,
-    part_of_links,
 )
 from bayesgrove.models.tree_hmm.engine import expected_counts, log_likelihoods
-from bayesgrove.models.tree_hmm.links import unique_links
+from bayesgrove.models.tree_hmm.links import part_of_links, unique_links
 from bayesgrove.models.tree_hmm.parameters import random_parameters
 from reference.tree_learning import random_forest, small_prior
 
@@ -86,6 +85,7 @@ def test_cut_by_number_undoes_the_last_merges():
 def test_gap_is_the_largest_factor_between_losses():
     assert clusters_before_gap(np.array([1034, -164, -321, -1605, -1842, -10578, -30057, -46239, -75840.0]), 4820) == 5
     assert clusters_before_gap(np.array([4647, 4231, 3873, 2893, 2430, -5760, -23122, -38200, -64848.0]), 4820) == 5
+    assert clusters_before_gap(np.array([-1291, -526, -9773, -29894, -45159, -79168.0]), 4820) == 5
     assert clusters_before_gap(np.array([245, -1466, -5617.0]), 600) == 3
     assert clusters_before_gap(np.array([-1466, -5617.0]), 600) == 3
     assert clusters_before_gap(np.array([3.0, 2.0]), 10) == 1

@@ -8,9 +8,9 @@ import pytest
 from bayesgrove.core.errors import InvalidSettingError, InvalidTreeError
 from bayesgrove.core.rng import generator
 from bayesgrove.io.tree_data import TreeData
-from bayesgrove.models.tree_hmm.em import EMSettings, assign, distinct_trees, fit_em, warn_impossible
+from bayesgrove.models.tree_hmm.em import EMSettings, assign, distinct_trees, fit_em, penalty, warn_impossible
 from bayesgrove.models.tree_hmm.links import plain_links, unique_links
-from bayesgrove.models.tree_hmm.parameters import make_prior
+from bayesgrove.models.tree_hmm.parameters import log_prior, make_prior, random_parameters, select_parameters
 from bayesgrove.models.tree_hmm.tables import Strengths
 from reference import tree_hmm as twin
 from reference.tree_hmm_engine import as_twin
@@ -103,6 +103,17 @@ def test_mean_is_the_mode_under_larger_strengths():
     mode = fit_em(rng, links, small_prior(forest, strength=1.4), 1, WHOLE_RUN, start)
     np.testing.assert_array_equal(mean.parameters.tables.transition, mode.parameters.tables.transition)
     assert largest_fall(mean.trace) <= 1e-9
+
+
+@pytest.mark.parametrize("mode", twin.MODES)
+def test_log_prior_is_the_penalty_and_a_constant(mode):
+    forest = random_forest(generator(0), mode)
+    prior = small_prior(forest, mode, 1.7)
+    drawn = random_parameters(generator(1), prior, 3)
+    rest = log_prior(prior, drawn) - penalty(prior, drawn)
+    np.testing.assert_allclose(rest, rest[0])
+    alone = log_prior(prior, select_parameters(drawn, np.array([2])))
+    assert alone[0] == pytest.approx(log_prior(prior, drawn)[2])
 
 
 def test_rows_without_counts_keep_their_values():

@@ -191,6 +191,15 @@ def test_progress_and_number_of_states():
     assert choice.fit.prior.strengths == Strengths(0.3, 0.3, 0.3, 0.3)
 
 
+@pytest.mark.parametrize("mode", twin.MODES)
+def test_tiny_strengths_and_one_state_stay_finite(mode):
+    data = TreeData.from_parents([[0], [0, 1], [0, 1]], [[-1], [-1, 0], [-1, 0]])
+    for n_states in (1, 2):
+        prior = make_prior(data.forest, n_states, mode, 0.001)
+        fit = vb_start(generator(0), unique_links(data.forest), prior, settings=QUICK)
+        assert np.isfinite(fit.elbo)
+
+
 def test_the_same_seed_gives_the_same_fit():
     forest = random_forest(generator(8), "bottom_prior", n_trees=8)
     first, second = (

@@ -44,7 +44,7 @@ def predict(run: Path, data: Path, output: Path | None, *, proba: bool, force: b
 
 def chance_headings(model: Any, start: str, n_columns: int) -> list[str]:
     """Heads of the probabilities; the last is a new cluster, unless the model has a given number of them."""
-    if views.has_typical_trees(model) and n_columns == len(model.weights_):
+    if views.has_typical_trees(model) and n_columns == model._n_known():
         return [f"{start}p{k}" for k in range(n_columns)]
     return [*(f"{start}p{k}" for k in range(n_columns - 1)), f"{start}new"]
 

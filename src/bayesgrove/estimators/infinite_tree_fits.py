@@ -16,7 +16,7 @@ from bayesgrove.inference.similarity import cohesion, pairs_between
 from bayesgrove.models.tree_hmm.collapsed_sampler import CollapsedTreeSampler, with_plain_links
 from bayesgrove.models.tree_hmm.estimates import counts_of_labels, mean_parameters
 from bayesgrove.models.tree_hmm.keeper import TABLES, TableKeeper
-from bayesgrove.models.tree_hmm.mixture_target import VALUE_NAMES, make_target
+from bayesgrove.models.tree_hmm.mixture_target import ALL_NAMES, N_INFINITE_STATES, Target, make_target, prior_of
 from bayesgrove.models.tree_hmm.paper import N_SWEEPS, PaperSettings, fit_paper
 from bayesgrove.models.tree_hmm.parameters import Parameters, TreePrior, make_prior, select_parameters, with_values
 from bayesgrove.models.tree_hmm.predictive import MOST_BYTES, MOST_DRAWS, DrawnMixture, Kept, keep_draws
@@ -59,7 +59,7 @@ class ChainPlan(NamedTuple):
 
     sampler: Any
     schedule: Schedule
-    prior: TreePrior
+    target: Target
 
 
 def resolve_states(model: Any) -> int:
@@ -71,6 +71,10 @@ def resolve_states(model: Any) -> int:
         settings = vb_settings(model)
         choice = choose_n_states(rng, model._links, prior, start_concentration(model), settings, AUTO_STATES)
         return int(choice.fit.prior.shape.n_states)
+    if isinstance(given, str) and given == INFINITE:
+        if model.method != "gibbs":
+            raise InvalidSettingError(f'n_states="infinite" needs method="gibbs", got {model.method!r}. Take a number.')
+        return N_INFINITE_STATES
     if isinstance(given, str):
         raise InvalidSettingError(f"n_states must be a whole number, 'auto' or 'infinite', got {given!r}. Try 4.")
     check_whole("n_states", given, 1)
@@ -116,7 +120,7 @@ def plan_chains(model: Any) -> ChainPlan:
     strengths = check_strength(model.prior_strength, may_learn=True)
     target = make_target(
         model._data.forest,
-        n_states=model.n_states_,
+        n_states=INFINITE if model.n_states == INFINITE else model.n_states_,
         missing=model.missing,
         concentration=model._given_concentration(),
         prior_strength=LEARN if isinstance(strengths, str) else tuple(strengths),
@@ -132,8 +136,7 @@ def plan_chains(model: Any) -> ChainPlan:
     sampler: Any = TreeMixtureSampler(target, first, about)
     if model.method == "collapsed":
         sampler = CollapsedTreeSampler(with_plain_links(target, model._data.forest), first, about)
-    prior = make_prior(model._data.forest, model.n_states_, model.missing, start_strengths(model))
-    return ChainPlan(TableKeeper(sampler, schedule), schedule, prior)
+    return ChainPlan(TableKeeper(sampler, schedule), schedule, target)
 
 
 def fingerprint(model: Any) -> dict[str, Any]:
@@ -196,10 +199,10 @@ def learned(model: Any, name: str, given: float) -> float:
 
 
 def learned_prior(model: Any) -> TreePrior:
-    """The prior at the posterior means of strengths that were learned."""
-    prior: TreePrior = model._plan.prior
-    means = [learned(model, name, given) for name, given in zip(VALUE_NAMES[1:], prior.strengths, strict=True)]
-    return prior._replace(strengths=Strengths(*means))
+    """The prior at the posterior means of numbers that were learned."""
+    target: Target = model._plan.target
+    pairs = zip(ALL_NAMES, target.values.tolist(), strict=True)
+    return prior_of(target, np.array([learned(model, name, given) for name, given in pairs]))
 
 
 def drawn_mixtures(model: Any) -> list[DrawnMixture]:

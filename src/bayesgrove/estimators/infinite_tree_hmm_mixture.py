@@ -105,6 +105,7 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         The point estimate, consecutive from 0.
     n_clusters_ : int
     n_states_ : int
+        Of infinitely many those that stand for them, 20; `posterior_.scalars["n_states"]` says how many are used.
     posterior_ : Posterior
         Draws of labels and numbers ("gibbs" and "collapsed").
     diagnostics_ : Diagnostics

@@ -7,6 +7,7 @@ import numpy as np
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
 from bayesgrove.models.tree_hmm.component import draw_component, no_uses, row_of, score_trees
+from bayesgrove.models.tree_hmm.hdp import draw_prior_weights
 from bayesgrove.models.tree_hmm.mixture_target import CONCENTRATION
 from bayesgrove.stats.sampling import draw_log_categorical
 
@@ -15,6 +16,8 @@ from bayesgrove.stats.sampling import draw_log_categorical
 def fill_from_prior(rng, target, components, values, row, nothing, beta, inner, log_likelihood):
     """Draw a row's tables from the prior and score all trees under them."""
     tables = row_of(components, row)
+    if target.is_infinite:
+        draw_prior_weights(rng, values, tables.weights)
     draw_component(rng, target, values, nothing, tables)
     score_trees(target.links, target.mode, tables, beta, inner, log_likelihood, components.scores[row])
 

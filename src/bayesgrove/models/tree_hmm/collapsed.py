@@ -34,6 +34,7 @@ def room_for_tables(target):
         np.empty((n_positions, n_states + 1, n_states)),
         np.zeros(n_labels),
         np.empty((n_states, 0, 2)),
+        np.ones(n_states),
     )
 
 

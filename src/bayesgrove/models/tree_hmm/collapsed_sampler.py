@@ -14,7 +14,7 @@ from bayesgrove.models.tree_hmm.collapsed import cells_of_tree, visit_trees
 from bayesgrove.models.tree_hmm.hyper import draw_concentration, draw_strengths
 from bayesgrove.models.tree_hmm.links import Links, plain_links
 from bayesgrove.models.tree_hmm.mixture_state import FIRST_ROWS, normal_labels
-from bayesgrove.models.tree_hmm.mixture_target import CONCENTRATION, VALUE_NAMES, Target, log_hyperprior
+from bayesgrove.models.tree_hmm.mixture_target import ALL_NAMES, CONCENTRATION, Target, log_hyperprior
 from bayesgrove.models.tree_hmm.parameters import Parameters
 from bayesgrove.models.tree_hmm.sampler import fingerprint_of
 from bayesgrove.models.tree_hmm.sequential import sequential_moves
@@ -84,10 +84,10 @@ class CollapsedTreeSampler:
     parallel = "processes"
 
     def __post_init__(self) -> None:
-        if self.target.mode == RENORM or self.target.points.shape[1] > 0:
+        if self.target.mode == RENORM or self.target.points.shape[1] > 0 or self.target.is_infinite:
             raise InvalidSettingError(
-                'method="collapsed" sums all tables out, which missing="renorm" and continuous labels do not allow. '
-                'Take method="gibbs".'
+                'method="collapsed" sums all tables out: missing="renorm", continuous labels and n_states="infinite" '
+                'do not allow it. Take method="gibbs".'
             )
         object.__setattr__(self, "cells", make_cells(self.target))
 
@@ -233,7 +233,7 @@ class CollapsedTreeSampler:
             "log_joint": log_joint + log_hyperprior(target, state.values),
             "n_clusters": float(state.n_clusters),
         }
-        for name, value, (shape, _) in zip(VALUE_NAMES, state.values, target.hyperpriors, strict=True):
+        for name, value, (shape, _) in zip(ALL_NAMES, state.values, target.hyperpriors, strict=True):
             if not math.isnan(shape):
                 found[name] = float(value)
         return found

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.models.tree_hmm.gaussian import MEAN, VARIANCE, weighted_moments
-from bayesgrove.models.tree_hmm.mixture_target import EMISSION, INITIAL, SWITCHING, TRANSITION
+from bayesgrove.models.tree_hmm.mixture_target import EMISSION, EMPTY, FILLED, INITIAL, SWITCHING, TRANSITION
 from bayesgrove.models.tree_hmm.tables import BOTTOM_PRIOR, RENORM
 from bayesgrove.models.tree_hmm.upward import go_upward, present_switching
 from bayesgrove.stats.sampling import draw_log_gamma
@@ -31,6 +31,7 @@ class Row(NamedTuple):
     transition: np.ndarray
     log_scale: np.ndarray
     moments: np.ndarray
+    weights: np.ndarray
 
 
 class Uses(NamedTuple):
@@ -53,6 +54,7 @@ def row_of(components, row):
         components.transition[row],
         components.log_scale[row],
         components.moments[row],
+        components.weights[row],
     )
 
 
@@ -67,6 +69,7 @@ def new_row(target):
         np.zeros((n_positions, n_states + 1, n_states)),
         np.zeros(n_labels),
         np.zeros((n_states, target.points.shape[1], 2)),
+        np.full(n_states, 1.0 / n_states if target.is_infinite else 1.0),
     )
 
 
@@ -99,9 +102,11 @@ def clear(uses):
 
 
 @kernel
-def n_free_cells(n_states, place, mode):
-    """How many cells of a row of initial states have probability: bottom is no state of roots, or of none."""
-    return n_states + 1 if place > 0 and mode == BOTTOM_PRIOR else n_states
+def bottom_numbers(target, values):
+    """Both numbers of the Beta law that an empty slot has: those of Dirichlet rows, or of infinitely many states."""
+    if target.is_infinite:
+        return values[EMPTY], values[FILLED]
+    return values[INITIAL], target.n_states * values[INITIAL]
 
 
 # Draws
@@ -109,19 +114,22 @@ def n_free_cells(n_states, place, mode):
 
 @kernel
 def draw_component(rng, target, values, uses, out):
-    """Tables given counts of their uses; from the prior where nothing was counted."""
+    """Tables given counts of their uses and the weights of the states; from the prior where nothing was counted."""
     n_states = target.n_states
     for place in range(out.initial.shape[0]):
+        draw_weighted_row(rng, values[INITIAL], out.weights, uses.initial[place], out.initial[place, :n_states])
         out.initial[place, n_states] = 0.0
-        n_free = n_free_cells(n_states, place, target.mode)
-        draw_row(rng, values[INITIAL], uses.initial[place, :n_free], out.initial[place, :n_free])
+        if place > 0 and target.mode == BOTTOM_PRIOR:
+            draw_bottom(rng, target, values, uses.initial[place], out.initial[place])
     if target.mode == RENORM:
         draw_renormalised(rng, values[SWITCHING], uses.switching, uses.present, out.switching)
     else:
         draw_row(rng, values[SWITCHING], uses.switching, out.switching)
     for position in range(out.switching.size):
         for other in range(n_states + 1):
-            draw_row(rng, values[TRANSITION], uses.transition[position, other], out.transition[position, other])
+            draw_weighted_row(
+                rng, values[TRANSITION], out.weights, uses.transition[position, other], out.transition[position, other]
+            )
     if target.points.shape[1] > 0:
         draw_gaussians(rng, target.points, target.gaussian, uses.emission, out.moments)
         fill_densities(target.points, out.moments, out.emission, out.log_scale)
@@ -147,6 +155,33 @@ def draw_row(rng, strength, counts, out):
             total += out[cell]
     for cell in range(out.size):
         out[cell] /= total
+
+
+@kernel
+def draw_weighted_row(rng, strength, weights, counts, out):
+    """A Dirichlet draw with concentrations strength times weights + counts."""
+    for cell in range(out.size):
+        out[cell] = draw_log_gamma(rng, strength * weights[cell] + counts[cell])
+    top, total = log_sum(out), 0.0
+    for cell in range(out.size):
+        out[cell] = math.exp(out[cell] - top)
+        total += out[cell]
+    for cell in range(out.size):
+        out[cell] /= total
+
+
+@kernel
+def draw_bottom(rng, target, values, counts, out):
+    """Draw the probability of an empty slot, let the states share the rest: a Dirichlet row falls apart like this."""
+    n_states, n_leaves = target.n_states, 0.0
+    for state in range(n_states):
+        n_leaves += counts[state]
+    bottom, leaf = bottom_numbers(target, values)
+    log_bottom, log_leaf = draw_log_gamma(rng, bottom + counts[n_states]), draw_log_gamma(rng, leaf + n_leaves)
+    share = 1.0 / (1.0 + math.exp(log_leaf - log_bottom))
+    for state in range(n_states):
+        out[state] *= 1.0 - share
+    out[n_states] = share
 
 
 @kernel
@@ -255,17 +290,20 @@ def fill_scaled(points, mean, precision, constant, emission, log_scale):
 
 
 @kernel
-def expect_component(target, values, uses, out):
+def expect_component(target, values, weights, uses, out):
     """exp(E log) of all cells given counts: tables that are not normalised, as variational passes use them."""
     n_states = target.n_states
     for place in range(out.initial.shape[0]):
+        expect_weighted_row(values[INITIAL], weights, uses.initial[place], out.initial[place, :n_states])
         out.initial[place, n_states] = 0.0
-        n_free = n_free_cells(n_states, place, target.mode)
-        expect_row(values[INITIAL], uses.initial[place, :n_free], out.initial[place, :n_free])
+        if place > 0 and target.mode == BOTTOM_PRIOR:
+            expect_bottom(target, values, uses.initial[place], out.initial[place])
     expect_row(values[SWITCHING], uses.switching, out.switching)
     for position in range(out.switching.size):
         for other in range(n_states + 1):
-            expect_row(values[TRANSITION], uses.transition[position, other], out.transition[position, other])
+            expect_weighted_row(
+                values[TRANSITION], weights, uses.transition[position, other], out.transition[position, other]
+            )
     if target.points.shape[1] > 0:
         expect_densities(target.points, target.gaussian, uses.emission, out.emission, out.log_scale)
     else:
@@ -283,6 +321,31 @@ def expect_row(strength, counts, out):
     for cell in range(out.size):
         count = counts[cell]
         out[cell] = math.exp((digamma(strength + count) if count > 0.0 else alone) - shift)
+
+
+@kernel
+def expect_weighted_row(strength, weights, counts, out):
+    """exp(E log p) of a Dirichlet row with concentrations strength times weights + counts."""
+    total = 0.0
+    for cell in range(out.size):
+        total += strength * weights[cell] + counts[cell]
+    shift = digamma(total)
+    for cell in range(out.size):
+        out[cell] = math.exp(digamma(strength * weights[cell] + counts[cell]) - shift)
+
+
+@kernel
+def expect_bottom(target, values, counts, out):
+    """exp(E log) of the probability of an empty slot, and of its rest that the states share."""
+    n_states, n_leaves = target.n_states, 0.0
+    for state in range(n_states):
+        n_leaves += counts[state]
+    bottom, leaf = bottom_numbers(target, values)
+    shift = digamma(bottom + counts[n_states] + leaf + n_leaves)
+    rest = math.exp(digamma(leaf + n_leaves) - shift)
+    for state in range(n_states):
+        out[state] *= rest
+    out[n_states] = math.exp(digamma(bottom + counts[n_states]) - shift)
 
 
 @kernel

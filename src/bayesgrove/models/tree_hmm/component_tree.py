@@ -8,10 +8,9 @@ from scipy.special import gammaln
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.core.jit import kernel
 from bayesgrove.models.tree_hmm.em import DistinctTrees, Progress, distinct_trees
 from bayesgrove.models.tree_hmm.engine import likelihoods_and_counts, log_likelihoods
-from bayesgrove.models.tree_hmm.links import Links
+from bayesgrove.models.tree_hmm.links import Links, part_of_links
 from bayesgrove.models.tree_hmm.parameters import TreePrior, divergence, expected_tables, select_counts
 from bayesgrove.models.tree_hmm.tables import Counts, Strengths
 from bayesgrove.trees.cuts import front_labels
@@ -90,8 +89,9 @@ def n_gains(log_ratios: np.ndarray) -> int:
 def clusters_before_gap(log_ratios: np.ndarray, n_trees: float) -> int:
     """Number of clusters before the merge whose loss exceeds all earlier ones by the largest factor.
 
-    Losses grow with the sizes of what is merged, so that the largest difference is nearly always the last one; their
-    ratios show where merging begins to cost. A tenth of a nat per tree is added to all losses, as differences below
+    Losses grow with the sizes of what is merged, so that the largest difference is nearly always the last one (in the
+    specification's own numbers -526, -9773, -29894, -45159, -79168 too, where five clusters before the first of the
+    large losses are wanted); their ratios show where merging begins to cost. A tenth of a nat per tree is added to all losses, as differences below
     that come from local optima. Without any loss all is one cluster.
     """
     losses = np.maximum.accumulate(np.maximum(-log_ratios, 0.0)) + SOFTENING * n_trees
@@ -205,32 +205,3 @@ def _fitted(trees: DistinctTrees, prior: TreePrior, counts: Counts, weights: np.
         counts = likelihoods_and_counts(links, tables, prior.mode, row[None])[1]
     log_weights = log_likelihoods(links, expected_tables(prior, counts), prior.mode)[0]
     return _Component(counts, weights, float(row @ log_weights - divergence(prior, counts)[0]))
-
-
-def part_of_links(links: Links, trees: np.ndarray) -> Links:
-    """Only the nodes that some trees are made of, in the same order."""
-    reached = np.zeros(links.labels.size, np.bool_)
-    reached[links.roots[trees]] = True
-    mark_below(links.child_start, links.child_ids, reached)
-    kept, number = np.flatnonzero(reached), np.cumsum(reached, dtype=np.int32) - 1
-    n_children = np.diff(links.child_start)[kept]
-    start = np.concatenate([[0], np.cumsum(n_children)]).astype(np.int32)
-    entries = np.repeat(links.child_start[kept] - start[:-1], n_children) + np.arange(start[-1])
-    return Links(
-        links.labels[kept],
-        links.leaf_positions[kept],
-        start,
-        number[links.child_ids[entries]],
-        links.child_positions[entries],
-        links.child_shares[entries],
-        number[links.roots[trees]],
-    )
-
-
-@kernel
-def mark_below(child_start, child_ids, reached):
-    """Mark all nodes below marked ones; parents have greater numbers than their children."""
-    for node in range(reached.size - 1, -1, -1):
-        if reached[node]:
-            for place in range(child_start[node], child_start[node + 1]):
-                reached[child_ids[place]] = True

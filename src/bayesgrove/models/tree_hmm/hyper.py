@@ -9,8 +9,8 @@ from bayesgrove.models.tree_hmm.mixture_target import (
     CONCENTRATION,
     EMISSION,
     INITIAL,
-    N_VALUES,
     SWITCHING,
+    TRANSITION,
     Target,
 )
 from bayesgrove.models.tree_hmm.tables import RENORM, Counts, Shape, free_cells, free_transitions
@@ -34,8 +34,9 @@ def draw_concentration(rng: np.random.Generator, target: Target, n_clusters: int
 
 
 def free_strengths(target: Target) -> list[int]:
-    """Which of the strengths are learned, as places among the values; continuous labels have none."""
-    free = [place for place in range(INITIAL, N_VALUES) if not math.isnan(target.hyperpriors[place, 0])]
+    """Which strengths are learned given counts, as places among the values; continuous labels have none."""
+    places = [EMISSION, SWITCHING] if target.is_infinite else [INITIAL, EMISSION, SWITCHING, TRANSITION]
+    free = [place for place in places if not math.isnan(target.hyperpriors[place, 0])]
     return [place for place in free if place != EMISSION or target.points.shape[1] == 0]
 
 

@@ -30,6 +30,8 @@ class Components(NamedTuple):
     """The five arrays of `Tables`."""
     moments: np.ndarray
     """(R, C, D, 2): means and variances of continuous labels by state."""
+    weights: np.ndarray
+    """(R, C): what strengths of rows are multiplied by: weights of infinitely many states, else 1."""
     scores: np.ndarray
     """(R, n_trees): log-likelihood of every tree."""
     sizes: np.ndarray
@@ -48,7 +50,7 @@ class State:
     """int64 (n_trees,): row of each tree's component."""
     components: Components
     values: np.ndarray
-    """(5,): concentration and strengths."""
+    """(8,): concentration and strengths, as `Target.values`."""
 
     @property
     def n_clusters(self) -> int:
@@ -80,6 +82,7 @@ def empty_components(target: Target, n_rows: int) -> Components:
         np.zeros((n_rows, n_positions, n_states + 1, n_states)),
         np.zeros((n_rows, n_labels)),
         np.zeros((n_rows, n_states, target.points.shape[1], 2)),
+        np.full((n_rows, n_states), 1.0 / n_states if target.is_infinite else 1.0),
         np.zeros((n_rows, target.n_trees)),
         np.zeros(n_rows, np.int64),
         np.arange(n_rows),
@@ -93,6 +96,7 @@ def grow(state: State) -> None:
     n_rows = old.sizes.size
     wider = [np.concatenate([part, np.zeros_like(part)]) for part in old[:-1]]
     state.components = Components(*wider, old.n_used)
+    state.components.weights[n_rows:] = 1.0
     state.components.order[n_rows:] = np.arange(n_rows, 2 * n_rows)
 
 
@@ -103,7 +107,15 @@ def parameters_of(state: State) -> Parameters:
     return Parameters(Tables(*tables), moments)
 
 
-def new_state(target: Target, labels: np.ndarray, parameters: Parameters, values: np.ndarray) -> State:
+def weights_of(state: State) -> np.ndarray:
+    """Weights of the states of the components in use, in the same order."""
+    rows = normal_labels(state.labels, state.components.sizes.size, np.empty(state.labels.size, np.int64))
+    return np.ascontiguousarray(state.components.weights[rows])
+
+
+def new_state(
+    target: Target, labels: np.ndarray, parameters: Parameters, values: np.ndarray, weights: np.ndarray | None = None
+) -> State:
     """A state of labels 0, 1, ... and as many components; likelihoods are not computed yet."""
     n_used = parameters.n_components
     n_rows = FIRST_ROWS
@@ -112,6 +124,8 @@ def new_state(target: Target, labels: np.ndarray, parameters: Parameters, values
     components = empty_components(target, n_rows)
     for part, given in zip(components[:6], (*parameters.tables, parameters.moments), strict=True):
         part[:n_used] = given
+    if weights is not None:
+        components.weights[:n_used] = weights
     components.sizes[:] = np.bincount(labels, minlength=n_rows)
     components.n_used[0] = n_used
     return State(labels.astype(np.int64), components, np.array(values, float))

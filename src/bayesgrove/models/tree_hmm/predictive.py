@@ -12,10 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesgrove.core.rng import generator
-from bayesgrove.models.tree_hmm.component_tree import part_of_links
 from bayesgrove.models.tree_hmm.em import DistinctTrees, distinct_trees
 from bayesgrove.models.tree_hmm.engine import likelihoods_and_counts, log_likelihoods
-from bayesgrove.models.tree_hmm.links import node_values, unique_links
+from bayesgrove.models.tree_hmm.links import node_values, part_of_links, unique_links
 from bayesgrove.models.tree_hmm.parameters import (
     Parameters,
     TreePrior,

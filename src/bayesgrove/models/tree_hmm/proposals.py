@@ -5,11 +5,12 @@ import math
 import numpy as np
 
 from bayesgrove.core.jit import kernel
-from bayesgrove.models.tree_hmm.component import SMALLEST_CELL, gaussian_numbers, n_free_cells
+from bayesgrove.models.tree_hmm.component import SMALLEST_CELL, bottom_numbers, gaussian_numbers
 from bayesgrove.models.tree_hmm.gaussian import MEAN, VARIANCE
+from bayesgrove.models.tree_hmm.hdp import log_weights_ratio
 from bayesgrove.models.tree_hmm.mixture_target import EMISSION, INITIAL, SWITCHING, TRANSITION
-from bayesgrove.models.tree_hmm.tables import RENORM
-from bayesgrove.stats.special import log_sum
+from bayesgrove.models.tree_hmm.tables import BOTTOM_PRIOR, RENORM
+from bayesgrove.stats.special import log_beta, log_sum
 
 PRIOR_SHARE = 0.05
 """How often tables are proposed from the prior: this bounds the weights of merges."""
@@ -35,14 +36,16 @@ def permute_uses(uses, permutation, out):
 
 
 @kernel
-def log_prior_ratio(target, values, uses, row):
+def log_prior_ratio(target, values, kept_weights, uses, row):
     """log G0 / g of a component's tables, g being the law `propose_tables` draws from given counts.
 
     g / G0 = (1 - s) R + s with the prior's share s and R the mean, over the renumberings of the states, of the
     Dirichlet density given counts over that of the prior. In R the exponents alpha - 1 cancel: only counted cells
-    matter.
+    matter. Weights of infinitely many states are proposed first, given the kept ones.
     """
-    log_constant = log_normaliser_ratio(target, values, uses)
+    log_constant = log_normaliser_ratio(target, values, row.weights, uses)
+    if target.is_infinite:
+        log_constant += log_weights_ratio(values, kept_weights, uses, row.weights)
     log_constant += dot_log(uses.switching, row.switching)
     pairs = emission_pairs(target, values, uses, row)
     permutations = target.permutations
@@ -91,16 +94,22 @@ def dot_log(counts, cells):
 
 
 @kernel
-def log_normaliser_ratio(target, values, uses):
+def log_normaliser_ratio(target, values, weights, uses):
     """Log of the prior's normalisers B(alpha) over those given counts, all rows together but Gaussians."""
-    found = log_row_ratio(values[SWITCHING], uses.switching)
+    found, n_states = log_row_ratio(values[SWITCHING], uses.switching), target.n_states
+    bottom, leaf = bottom_numbers(target, values)
     for place in range(uses.initial.shape[0]):
-        n_free = n_free_cells(target.n_states, place, target.mode)
-        found += log_row_ratio(values[INITIAL], uses.initial[place, :n_free])
+        found += log_weighted_ratio(values[INITIAL], weights, uses.initial[place, :n_states])
+        if place > 0 and target.mode == BOTTOM_PRIOR:
+            n_leaves = 0.0
+            for state in range(n_states):
+                n_leaves += uses.initial[place, state]
+            n_bottom = uses.initial[place, n_states]
+            found += log_beta(bottom, leaf) - log_beta(bottom + n_bottom, leaf + n_leaves)
     n_children = target.n_states if target.mode == RENORM else target.n_states + 1
     for position in range(uses.switching.size):
         for other in range(n_children):
-            found += log_row_ratio(values[TRANSITION], uses.transition[position, other])
+            found += log_weighted_ratio(values[TRANSITION], weights, uses.transition[position, other])
     if target.points.shape[1] == 0:
         for state in range(target.n_states):
             found += log_row_ratio(values[EMISSION], uses.emission[:, state])
@@ -117,6 +126,21 @@ def log_row_ratio(strength, counts):
             found -= math.lgamma(strength + count) - alone
     if total > 0.0:
         size = counts.size * strength
+        found += math.lgamma(size + total) - math.lgamma(size)
+    return found
+
+
+@kernel
+def log_weighted_ratio(strength, weights, counts):
+    """The same of a row with concentrations strength times weights."""
+    total, size, found = 0.0, 0.0, 0.0
+    for cell in range(counts.size):
+        alone = strength * weights[cell]
+        size += alone
+        if counts[cell] > 0.0:
+            total += counts[cell]
+            found -= math.lgamma(alone + counts[cell]) - math.lgamma(alone)
+    if total > 0.0:
         found += math.lgamma(size + total) - math.lgamma(size)
     return found
 

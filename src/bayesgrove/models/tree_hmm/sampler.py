@@ -11,6 +11,7 @@ import numpy as np
 from bayesgrove.core.errors import InvalidSettingError, NumericalError
 from bayesgrove.inference.schedule import Step
 from bayesgrove.models.tree_hmm.assignments import assign_trees
+from bayesgrove.models.tree_hmm.hdp import draw_state_weights, n_states_used
 from bayesgrove.models.tree_hmm.hyper import draw_concentration, draw_strengths, free_strengths
 from bayesgrove.models.tree_hmm.mixture_joint import joint_of_state
 from bayesgrove.models.tree_hmm.mixture_state import (
@@ -19,8 +20,9 @@ from bayesgrove.models.tree_hmm.mixture_state import (
     new_state,
     normal_labels,
     parameters_of,
+    weights_of,
 )
-from bayesgrove.models.tree_hmm.mixture_target import VALUE_NAMES, Target, log_hyperprior
+from bayesgrove.models.tree_hmm.mixture_target import ALL_NAMES, Target, log_hyperprior
 from bayesgrove.models.tree_hmm.parameters import Parameters
 from bayesgrove.models.tree_hmm.redraw import count_uses, draw_all_tables, score_all
 from bayesgrove.models.tree_hmm.schedules import N_AUXILIARY
@@ -111,6 +113,8 @@ class TreeMixtureSampler:
         for _ in range(step.times):
             counts = zero_counts(state.n_clusters, target.shape)
             count_uses(rng, target, state.components, state.labels, counts)
+            if target.is_infinite:
+                draw_state_weights(rng, target, state.components, counts, state.values)
             if free:
                 in_use = state.components.order[: state.n_clusters]
                 draw_strengths(rng, target, counts, state.components.switching[in_use], state.values)
@@ -140,12 +144,14 @@ class TreeMixtureSampler:
         """Labels, tables and numbers."""
         parameters = parameters_of(state)
         found = {"labels": self.labels(state), "values": state.values.copy(), "moments": parameters.moments}
+        if self.target.is_infinite:
+            found["weights"] = weights_of(state)
         return found | dict(zip(TABLE_NAMES, parameters.tables, strict=True))
 
     def unpack(self, arrays: Mapping[str, np.ndarray]) -> State:
         """The state of these arrays."""
         parameters = Parameters(Tables(*(arrays[name] for name in TABLE_NAMES)), arrays["moments"])
-        state = new_state(self.target, arrays["labels"], parameters, arrays["values"])
+        state = new_state(self.target, arrays["labels"], parameters, arrays["values"], arrays.get("weights"))
         score_all(self.target, state.components)
         return state
 
@@ -161,7 +167,9 @@ class TreeMixtureSampler:
             "log_joint": float(log_joint) + log_hyperprior(target, state.values),
             "n_clusters": float(state.n_clusters),
         }
-        for name, value, (shape, _) in zip(VALUE_NAMES, state.values, target.hyperpriors, strict=True):
+        if target.is_infinite:
+            found["n_states"] = n_states_used(state.components)
+        for name, value, (shape, _) in zip(ALL_NAMES, state.values, target.hyperpriors, strict=True):
             if not math.isnan(shape):
                 found[name] = float(value)
         return found
@@ -185,6 +193,7 @@ def fingerprint_of(target: Target) -> dict[str, Any]:
     return {
         "missing": target.mode,
         "n_states": target.n_states,
+        "is_infinite": target.is_infinite,
         "n_labels": target.n_labels,
         "max_outdegree": target.n_positions,
         "n_trees": target.n_trees,

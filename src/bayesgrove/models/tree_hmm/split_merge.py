@@ -17,6 +17,7 @@ from bayesgrove.models.tree_hmm.component import (
     score_trees,
 )
 from bayesgrove.models.tree_hmm.downward import go_downward
+from bayesgrove.models.tree_hmm.hdp import propose_weights
 from bayesgrove.models.tree_hmm.mixture_target import CONCENTRATION
 from bayesgrove.models.tree_hmm.proposals import (
     PRIOR_SHARE,
@@ -88,7 +89,7 @@ def launch(rng, target, values, kept, kept_scores, members, anchor, uses):
         n_leaving += weights[tree]
     temperature = FIRST_TEMPERATURE
     for _ in range(N_LAUNCH_STEPS):
-        expect_component(target, values, uses, row)
+        expect_component(target, values, kept.weights, uses, row)
         score_trees(target.links, target.mode, row, beta, inner, log_likelihood, scores)
         log_odds = math.log((n_leaving + 0.5) / (n_members - n_leaving + 0.5))
         n_leaving = 0.0
@@ -135,12 +136,14 @@ def log_split_ratio(values, log_density_ratio, log_odds, kept, leaving, members,
 
 
 @kernel
-def propose_tables(rng, target, values, uses, permuted, row):
+def propose_tables(rng, target, values, kept_weights, uses, permuted, row):
     """Tables of the leaving side: given the launch's counts, states renumbered at random, or from the prior."""
     clear(permuted)
     if rng.random() >= PRIOR_SHARE:
         which = rng.integers(0, target.permutations.shape[0])
         permute_uses(uses, target.permutations[which], permuted)
+    if target.is_infinite:
+        propose_weights(rng, values, kept_weights, permuted, row.weights)
     draw_component(rng, target, values, permuted, row)
 
 
@@ -173,14 +176,14 @@ def split_or_merge(rng, target, components, labels, values, tallies):
     if is_split:
         b = order[n_used[0]]
         tables, n_nodes = row_of(components, b), target.links.labels.size
-        propose_tables(rng, target, values, uses, permuted, tables)
+        propose_tables(rng, target, values, components.weights[a], uses, permuted, tables)
         beta, inner = np.empty((n_nodes, target.n_states)), np.empty((n_nodes, target.n_states))
         score_trees(target.links, target.mode, tables, beta, inner, np.empty(n_nodes), components.scores[b])
         divide(rng, members, kept, components.scores[b], log_odds, first, anchor, is_leaving)
     else:
         for place in range(members.size):
             is_leaving[place] = labels[members[place]] == b
-    log_density_ratio = log_prior_ratio(target, values, uses, row_of(components, b))
+    log_density_ratio = log_prior_ratio(target, values, components.weights[a], uses, row_of(components, b))
     log_ratio = log_split_ratio(
         values, log_density_ratio, log_odds, kept, components.scores[b], members, is_leaving, first, anchor
     )

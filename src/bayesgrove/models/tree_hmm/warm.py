@@ -52,14 +52,14 @@ def tiny_target() -> Target:
     whole, number = np.zeros(1, np.int32), np.zeros(1)
     links = Links(whole, whole, whole, whole, whole, number, whole)
     prior = np.ones(N_VALUES), np.ones((N_VALUES, 2))
-    return Target(links, 0, 1, 1, 1, *prior, renumberings(1), np.empty((0, 0)), np.empty((4, 0)))
+    return Target(links, 0, 1, 1, 1, *prior, renumberings(1), np.empty((0, 0)), np.empty((4, 0)), False)
 
 
 def calls_here() -> list[Call]:
     """Passes, first states, tables and assignments."""
     target, rng, whole, number = tiny_target(), generator(0), np.zeros(1, np.int64), np.zeros(1)
     components, counts, matrix = empty_components(target, 1), zero_counts(1, target.shape), np.zeros((1, 1))
-    row = Row(*(part[0] for part in components[:6]))
+    row = Row(*(part[0] for part in components[:7]))
     tables = (row.initial, row.emission, row.log_scale, row.switching, row.transition)
     uses = (counts.initial[0], counts.emission[0], counts.switching[0], counts.transition[0], counts.present[0])
     return [
