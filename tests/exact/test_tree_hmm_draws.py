@@ -6,6 +6,7 @@ import pytest
 from bayesgrove.core.rng import generator
 from bayesgrove.models.tree_hmm import tables as library
 from bayesgrove.models.tree_hmm.states import draw_states, hard_counts
+from bayesgrove.stats.testing import chi_square_test
 from reference import tree_hmm as twin
 from reference import tree_hmm_exact as exact
 from reference.tree_hmm_engine import KINDS, as_twin, links_of
@@ -54,14 +55,14 @@ def test_hard_counts_have_their_exact_means_and_covariances(mode, kind):
 
 @pytest.mark.parametrize("mode", twin.MODES)
 def test_states_are_drawn_by_their_law(mode):
-    """2,000 copies of a tree of four nodes drawn at once; each frequency within 4.5 standard errors."""
+    """1,000 copies of a tree of four nodes drawn at once: fails on a fresh seed with probability 1e-4."""
     rng = np.random.default_rng(11)
     tree = random_tree(rng, 4, 2, 2, empty_internal=mode != "renorm")
     tables = twin.random_tables(rng, 2, 2, 2, mode)
     found = exact.configurations(tree, tables, mode)
     law = found.weights / found.weights.sum()
     number = {(*q, *s): i for i, (q, s) in enumerate(zip(found.states.tolist(), found.choices.tolist(), strict=True))}
-    n_copies, options = 2000, twin.choices(tree, 2, mode)
+    n_copies, options = 1000, twin.choices(tree, 2, mode)
     links = links_of([tree] * n_copies, tables, "plain")
     states, switches = draw_states(generator(14), links, library.make_tables(*tables), library.MODES[mode])
     last, places = len(links.labels) - 1, []
@@ -78,5 +79,4 @@ def test_states_are_drawn_by_their_law(mode):
             else:
                 chosen.append(keys.index((None, -1 - entry)))
         places.append(number[(*states[own].tolist(), *chosen)])
-    seen = np.bincount(places, minlength=law.size) / n_copies
-    assert (np.abs(seen - law) <= 4.5 * np.sqrt(law * (1 - law) / n_copies) + 1 / n_copies).all()
+    assert chi_square_test(np.bincount(places, minlength=law.size), law).p_value > 1e-4

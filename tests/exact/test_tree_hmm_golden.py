@@ -1,5 +1,7 @@
 """The compiled engine of tree models: golden numbers, enumeration of small trees, the twin, shared subtrees, depth."""
 
+import functools
+
 import numpy as np
 import pytest
 from scipy.stats import dirichlet
@@ -10,6 +12,7 @@ from bayesgrove.models.tree_hmm import engine
 from bayesgrove.models.tree_hmm import tables as library
 from bayesgrove.models.tree_hmm.states import hard_counts
 from bayesgrove.trees.forest import Forest
+from conftest import find_shared_file
 from reference import tree_hmm as twin
 from reference import tree_hmm_exact as exact
 from reference.tree_hmm_engine import KINDS, as_twin, counted, forest_of, links_of, node_numbers
@@ -95,7 +98,7 @@ def test_mixture(numbers, kind):
     np.testing.assert_allclose(shares.mean(axis=0), case["p_next"], atol=1e-10)
 
 
-@pytest.mark.parametrize("n_draws", [4_000, pytest.param(100_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_draws", [1_000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_tables_drawn_from_the_prior_average_to_the_integral(numbers, n_draws):
     """Six means within 4 standard errors: one false alarm in 2,600."""
     record = numbers["new_component_marginal"]
@@ -199,9 +202,10 @@ def test_an_unknown_label_is_summed_over():
 # Research data
 
 
-def research_data(shared_file, name):
-    shared_file("data/trees")
-    return getattr(datasets, f"load_{name}")(shared_file("data")).data.forest
+@functools.cache
+def research_data(name):
+    find_shared_file("data/trees")
+    return getattr(datasets, f"load_{name}")(find_shared_file("data")).data.forest
 
 
 def uniform_logs(forest, kind, n_states, transition=None):
@@ -214,8 +218,8 @@ def uniform_logs(forest, kind, n_states, transition=None):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n_states", [2, 4])
-def test_synthetic_trees_under_uniform_tables(numbers, shared_file, kind, n_states):
-    facts, forest = numbers["synthetic"], research_data(shared_file, "synthetic_trees")
+def test_synthetic_trees_under_uniform_tables(numbers, kind, n_states):
+    facts, forest = numbers["synthetic"], research_data("synthetic_trees")
     for name, transition in (("", None), ("_paper", 1.0 / (n_states + 1))):
         logs = uniform_logs(forest, kind, n_states, transition)
         wanted = facts[f"uniform_loglik_C{n_states}{name}"]
@@ -225,8 +229,8 @@ def test_synthetic_trees_under_uniform_tables(numbers, shared_file, kind, n_stat
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n_states", [2, 4])
-def test_inex05_under_uniform_tables(numbers, shared_file, kind, n_states):
-    facts, forest = numbers["inex05"]["train"], research_data(shared_file, "inex05")
+def test_inex05_under_uniform_tables(numbers, kind, n_states):
+    facts, forest = numbers["inex05"]["train"], research_data("inex05")
     logs = uniform_logs(forest, kind, n_states)
     assert logs.sum() == pytest.approx(facts[f"uniform_loglik_sum_C{n_states}"], abs=1e-4)
     np.testing.assert_allclose(logs[:3], facts[f"uniform_loglik_first3_C{n_states}"], atol=1e-9)
@@ -247,8 +251,8 @@ def shaped_tables(L, C, M):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_synthetic_trees_weighted(numbers, shared_file, kind):
-    facts, forest = numbers["synthetic"], research_data(shared_file, "synthetic_trees")
+def test_synthetic_trees_weighted(numbers, kind):
+    facts, forest = numbers["synthetic"], research_data("synthetic_trees")
     wanted = facts["estep"]
     tables = library.make_tables(*shaped_tables(facts["L"], wanted["C"], facts["M"]))
     weights = 1.0 + np.arange(forest.n_trees) % 3
@@ -258,8 +262,8 @@ def test_synthetic_trees_weighted(numbers, shared_file, kind):
 
 
 @pytest.mark.parametrize("name", ["synthetic_trees", "inex05"])
-def test_shared_subtrees_say_what_all_nodes_say(shared_file, name):
-    forest = research_data(shared_file, name)
+def test_shared_subtrees_say_what_all_nodes_say(name):
+    forest = research_data(name)
     rng = np.random.default_rng(9)
     tables = library.make_tables(
         *twin.random_tables(rng, forest.max_outdegree, 4, forest.n_labels, "bottom_prior", 2.0)
@@ -282,7 +286,7 @@ def chain(n_nodes):
     return Forest(labels, np.arange(n_nodes) - 1, positions, internal, np.array([0, n_nodes]), 3, 2)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [pytest.param("plain", marks=pytest.mark.slow), "unique"])
 def test_a_chain_of_a_million_nodes(kind):
     n_nodes = 1_000_000
     forest = chain(n_nodes)

@@ -1,5 +1,6 @@
 """Distances between trees and silhouettes of their clusters: golden numbers, the definitions written out, refusals."""
 
+import functools
 import time
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.metrics import silhouette_samples
 from bayesgrove import TreeData, datasets, metrics
 from bayesgrove.core.errors import MemoryLimitError
 from bayesgrove.stats import ruzicka
+from conftest import find_shared_file
 from reference import ruzicka as plain
 from reference.tree_hmm_engine import tree_data
 from reference.tree_sets import random_forest
@@ -25,9 +27,10 @@ def random_trees(seed, n_trees=40):
     return trees, tree_data(trees, 3, 3)
 
 
-def research_data(shared_file, name, part="train"):
-    shared_file("data/trees")
-    return getattr(datasets, f"load_{name}")(shared_file("data"), part)
+@functools.cache
+def research_data(name, part="train"):
+    find_shared_file("data/trees")
+    return getattr(datasets, f"load_{name}")(find_shared_file("data"), part)
 
 
 @pytest.mark.parametrize("root", ROOTS)
@@ -108,8 +111,8 @@ def test_fewer_than_two_clusters_have_no_silhouette(labels):
     assert np.isnan(metrics.tree_silhouette(trees[:0], []))
 
 
-def test_synthetic_trees(golden, shared_file):
-    data, target, *_ = research_data(shared_file, "synthetic_trees")
+def test_synthetic_trees(golden):
+    data, target, *_ = research_data("synthetic_trees")
     for root in ROOTS:
         wanted = golden("htmm")["synthetic"][f"truth_root_{root}"]
         distances = metrics.ruzicka_distances(data, root)
@@ -122,28 +125,28 @@ def test_synthetic_trees(golden, shared_file):
         assert found == pytest.approx(wanted, abs=1e-9)
 
 
-@pytest.mark.parametrize("root", ROOTS)
-def test_inex05_silhouettes(golden, shared_file, root):
+@pytest.mark.parametrize("root", ["own", pytest.param("drop", marks=pytest.mark.slow)])
+def test_inex05_silhouettes(golden, root):
     facts = golden("htmm")["inex05"]["train"]
-    data, target, *_ = research_data(shared_file, "inex05")
+    data, target, *_ = research_data("inex05")
     for definition in DEFINITIONS:
         for name, labels in (("classes", target), *((f"blocks{n}", np.array(b)[target]) for n, b in BLOCKS.items())):
             found = metrics.tree_silhouette(data, labels, definition, root)
             assert found == pytest.approx(facts[f"silhouette_{name}_{definition}_root_{root}"], abs=1e-6)
 
 
-def test_inex05_similarities_of_classes(golden, shared_file):
+def test_inex05_similarities_of_classes(golden):
     facts = golden("htmm")["inex05"]["train"]
-    data, target, *_ = research_data(shared_file, "inex05")
+    data, target, *_ = research_data("inex05")
     distances = metrics.ruzicka_distances(data)
     assert (distances[0, 1], distances[0, -1]) == pytest.approx((facts["d_0_1"], facts["d_0_last"]), abs=1e-12)
     members = np.eye(12)[target][:, 1:] / np.bincount(target)[1:]
     np.testing.assert_allclose(1.0 - members.T @ (distances @ members), facts["class_similarity"], atol=1e-5)
 
 
-def test_inex05_test_part_in_ten_seconds(shared_file):
+def test_inex05_test_part_in_ten_seconds():
     """Also equal to the numbers of the specification's section 12."""
-    data, target, *_ = research_data(shared_file, "inex05", "test")
+    data, target, *_ = research_data("inex05", "test")
     start = time.process_time()
     metrics.ruzicka_distances(data)
     found = [metrics.tree_silhouette(data, target, definition) for definition in DEFINITIONS]
