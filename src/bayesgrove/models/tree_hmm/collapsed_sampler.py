@@ -250,5 +250,6 @@ def grow_rows(state: CollapsedState) -> None:
     """Twice as many rows."""
     old = state.mixture
     n_rows = old.sizes.size
-    state.mixture = Mixture(*(np.concatenate([part, np.zeros_like(part)]) for part in old[:-1]), old.n_used)
+    wider = [np.concatenate([part, np.zeros_like(part)]) for part in old[:-1]]
+    state.mixture = Mixture._make([*wider, old.n_used])
     state.mixture.order[n_rows:] = np.arange(n_rows, 2 * n_rows)

@@ -95,7 +95,7 @@ def grow(state: State) -> None:
     old = state.components
     n_rows = old.sizes.size
     wider = [np.concatenate([part, np.zeros_like(part)]) for part in old[:-1]]
-    state.components = Components(*wider, old.n_used)
+    state.components = Components._make([*wider, old.n_used])
     state.components.weights[n_rows:] = 1.0
     state.components.order[n_rows:] = np.arange(n_rows, 2 * n_rows)
 

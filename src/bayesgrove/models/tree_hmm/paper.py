@@ -191,8 +191,10 @@ def count_as_printed(
         own = np.flatnonzero(labels == k)
         _, first, sizes = np.unique(unique_roots[own], return_index=True, return_counts=True)
         expected = np.zeros((n_nodes, n_states))
-        rise(nodes, own[first], sizes.astype(float), *(part[k] for part in tables), mode, beta, inner, log_likelihood,
-             expected)  # fmt: skip
+        rise(
+            nodes, own[first], sizes.astype(float), tables.initial[k], tables.emission[k], tables.log_scale[k],
+            tables.switching[k], tables.transition[k], mode, beta, inner, log_likelihood, expected,
+        )  # fmt: skip
         go_downward_as_printed(
             nodes, tables.switching[k], tables.transition[k], mode, beta, inner, expected,
             counts.initial[k], counts.emission[k], counts.switching[k], counts.transition[k], counts.present[k],
@@ -201,7 +203,7 @@ def count_as_printed(
 
 @kernel
 def rise(
-    nodes, trees, weights, initial, emission, switching, transition, log_scale, mode, beta, inner, log_likelihood,
+    nodes, trees, weights, initial, emission, log_scale, switching, transition, mode, beta, inner, log_likelihood,
     expected,
 ):  # fmt: skip
     """Upward passes over some trees of plain links; their weights times beta to the roots' rows of `expected`."""
