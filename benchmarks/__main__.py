@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesgrove.core import provenance
-from benchmarks import bhc, cross, machine, mixtures, nested, randomized_bhc, startup
+from benchmarks import bhc, cross, machine, mixtures, nested, randomized_bhc, startup, trees
 from benchmarks.timing import format_rows
 
 NAMES = {
@@ -17,6 +17,7 @@ NAMES = {
     "nested": nested.run,
     "randomized-bhc": randomized_bhc.run,
     "startup": startup.run,
+    "trees": trees.run,
 }
 
 
@@ -27,8 +28,8 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5, help="rounds; the median is reported (default 5)")
     parser.add_argument("--sizes", type=int, nargs="+", help="numbers of rows instead of the usual ones")
     parser.add_argument("--kinds", nargs="+", help="kinds of data (randomized-bhc only)")
-    parts = tuple(dict.fromkeys(mixtures.PARTS + cross.PARTS + nested.PARTS))
-    with_parts = "(mixtures, cross, nested)"
+    parts = tuple(dict.fromkeys(mixtures.PARTS + cross.PARTS + nested.PARTS + trees.PARTS))
+    with_parts = "(mixtures, cross, nested, trees)"
     parser.add_argument("--parts", nargs="+", choices=parts, help=f"parts {with_parts}")
     parser.add_argument("--seed", type=int, help=f"first seed of the data, new each time by default {with_parts}")
     parser.add_argument("--quick", action="store_true", help=f"small sizes and short runs {with_parts}")
