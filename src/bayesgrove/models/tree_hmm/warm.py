@@ -1,7 +1,7 @@
 """Compiling the kernels of infinite tree mixtures side by side, as `models.nrm.warm` does for other mixtures.
 
-They are the same for all forests, whatever their labels. A fit asks for them before anything else: split-merge moves
-and the search for the point estimate in a process of its own, the others here. Later runs find them on the disk and
+They are the same for all forests, whatever their labels. A fit asks for them before anything else: all that draw tables
+in a process of their own, where what they share is compiled once, the others here. Later runs find them on the disk and
 skip this.
 """
 
@@ -34,17 +34,17 @@ def compile_kernels(loss: str | None = None) -> None:
     """Have the moves of the default schedule compiled, unless they are; `loss` names that of the point estimate."""
     if all(is_compiled(dispatcher, *arguments) for dispatcher, arguments in (*calls_here(), *calls_elsewhere())):
         return
-    with working_elsewhere(compile_elsewhere, loss):
+    with working_elsewhere(compile_elsewhere):
         for dispatcher, arguments in calls_here():
             compile_for(dispatcher, *arguments)
+        if loss is not None:
+            estimate_partition(0, np.zeros((2, FEW), np.int32), loss)
 
 
-def compile_elsewhere(loss: str | None) -> None:
+def compile_elsewhere() -> None:
     """The share of the other process."""
     for dispatcher, arguments in calls_elsewhere():
         compile_for(dispatcher, *arguments)
-    if loss is not None:
-        estimate_partition(0, np.zeros((2, FEW), np.int32), loss)
 
 
 def tiny_target() -> Target:
@@ -56,7 +56,7 @@ def tiny_target() -> Target:
 
 
 def calls_here() -> list[Call]:
-    """Passes, first states, tables and assignments."""
+    """Passes, hidden states, scores."""
     target, rng, whole, number = tiny_target(), generator(0), np.zeros(1, np.int64), np.zeros(1)
     components, counts, matrix = empty_components(target, 1), zero_counts(1, target.shape), np.zeros((1, 1))
     row = Row(*(part[0] for part in components[:7]))
@@ -66,8 +66,6 @@ def calls_here() -> list[Call]:
         (go_upward, (target.links, *tables, 0, 0, 0, matrix, matrix, number)),
         (go_downward, (target.links, row.switching, row.transition, 0, matrix, matrix, matrix, *uses)),
         (count_uses, (rng, target, components, whole, counts)),
-        (draw_all_tables, (rng, target, components, number, counts)),
-        (assign_trees, (rng, target, components, whole, number, 0, 0)),
         (score_all, (target, components)),
         (joint_of_state, (target, components, whole, number)),
         (normal_labels, (whole, 0, whole.astype(np.uint8))),
@@ -76,7 +74,11 @@ def calls_here() -> list[Call]:
 
 
 def calls_elsewhere() -> list[Call]:
-    """Split-merge moves."""
-    target, whole, number = tiny_target(), np.zeros(1, np.int64), np.zeros(1)
-    components = empty_components(target, 1)
-    return [(split_merge_moves, (generator(0), target, components, whole, number, 0, whole))]
+    """Split-merge moves, tables and assignments."""
+    target, rng, whole, number = tiny_target(), generator(0), np.zeros(1, np.int64), np.zeros(1)
+    components, counts = empty_components(target, 1), zero_counts(1, target.shape)
+    return [
+        (split_merge_moves, (rng, target, components, whole, number, 0, whole)),
+        (draw_all_tables, (rng, target, components, number, counts)),
+        (assign_trees, (rng, target, components, whole, number, 0, 0)),
+    ]
