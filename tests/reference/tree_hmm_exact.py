@@ -82,14 +82,23 @@ def exact_posterior(tree, tables, mode):
     L, C, M = sizes_of(tables)
     found = configurations(tree, tables, mode)
     total = found.weights.sum()
-    probabilities = found.weights / total
-    states = np.array([np.bincount(own, probabilities, C) for own in found.states.T])
+    law = found.weights / total
+    states = np.array([np.bincount(own, law, C) for own in found.states.T])
     switches = np.zeros((len(tree.labels), L))
+    counts = Tables(*(np.zeros(shape) for shape in ((L + 1, C + 1), (C, M), (L,), (L, C + 1, C))))
     for node, options in enumerate(choices(tree, L, mode)):
+        if tree.labels[node] != -1:
+            counts.emission[:, tree.labels[node]] += states[node]
+        if not tree.internal[node]:
+            counts.initial[tree.positions[node], :C] += states[node]
         for number, choice in enumerate(options):
-            switches[node, choice.position - 1] += probabilities[found.choices[:, node] == number].sum()
-    cells = configuration_counts(tree, L, C, M, mode)[0]
-    return ExactPosterior(float(np.log(total)), states, switches, as_tables(probabilities @ cells, L, C, M))
+            is_chosen = found.choices[:, node] == number
+            switches[node, choice.position - 1] += law[is_chosen].sum()
+            child_states = np.full(len(law), C) if choice.child is None else found.states[:, choice.child]
+            both = (child_states * C + found.states[:, node])[is_chosen]
+            counts.transition[choice.position - 1] += np.bincount(both, law[is_chosen], (C + 1) * C).reshape(C + 1, C)
+            counts.initial[choice.position, C] += choice.child is None and mode == "bottom_prior"
+    return ExactPosterior(float(np.log(total)), states, switches, counts._replace(switching=switches.sum(axis=0)))
 
 
 # Counts of configurations, and the tables integrated out

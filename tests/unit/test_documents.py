@@ -31,6 +31,8 @@ DOCUMENTS = [
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 SECTIONS = ("Model", "Algorithm", "Validity", "Cost", "Settings worth knowing", "Worked example")
 LARGEST_PICTURE, LARGEST_SCREENSHOT = 150_000, 400_000
+SHARED = {"tree-hmm-mixture": "tree-hmm", "infinite-tree-hmm-mixture": "tree-hmm"}
+"""Models whose page is that of another."""
 SLOW = {"docs/nrm-mixture.md"}
 """Their examples are of real length: minutes."""
 
@@ -80,6 +82,7 @@ def test_the_pages_with_examples_are_known():
         "randomized-bhc",
         "randomized-bhcc",
         "rbhmc",
+        "tree-hmm",
         "trees",
         "trees-data",
     }
@@ -89,7 +92,7 @@ def test_the_pages_with_examples_are_known():
 
 def estimators() -> dict[str, str]:
     """Public estimators and their pages, which are called as on the command line."""
-    pages = {place.split(":")[1]: f"docs/{name}.md" for name, place in MODELS.items()}
+    pages = {place.split(":")[1]: f"docs/{SHARED.get(name, name)}.md" for name, place in MODELS.items()}
     public = [name for name in bg.__all__ if inspect.isclass(getattr(bg, name))]
     return {name: pages[name] for name in public if issubclass(getattr(bg, name), BaseEstimator)}
 

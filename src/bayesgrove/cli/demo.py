@@ -12,6 +12,7 @@ from bayesgrove.cli import models, run_folder
 from bayesgrove.cli.fit import name_leaves, show_files, summarise
 from bayesgrove.cli.progress import progress_of
 from bayesgrove.cli.show import cluster_grid, count, numbers_grid, show_tree
+from bayesgrove.cli.sources import Rows
 from bayesgrove.core.table import table_from_array
 
 DATA = "wine (demo)"
@@ -40,7 +41,7 @@ def demo(out: Path, console: Console, *, force: bool) -> None:
     run_folder.write_run(
         out,
         model,
-        {**summarise(model, "bhc", table, seconds), "data": DATA, "index": None},
+        {**summarise(model, "bhc", Rows(table, names), seconds), "data": DATA, "index": None},
         names,
         force=force,
     )

@@ -1,4 +1,4 @@
-"""`bayesgrove fit`: from a table on disk to a run folder."""
+"""`bayesgrove fit`: from a table or trees on disk to a run folder."""
 
 import dataclasses
 import time
@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from bayesgrove.cli import models, run_folder, views
+from bayesgrove.cli import models, run_folder, sources, views
 from bayesgrove.cli.progress import progress_of
 from bayesgrove.cli.settings import build_model, parse_settings
 from bayesgrove.cli.show import hyper_parameters, show_model
 from bayesgrove.core import provenance
 from bayesgrove.core.errors import BayesgroveError, InvalidFileError, InvalidSettingError
-from bayesgrove.core.table import Table
-from bayesgrove.io.tables import read_labelled_table
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,8 +25,7 @@ class FitRequest:
     out: Path
     settings: list[str]
     options: dict[str, Any]
-    index: str | None
-    header: bool | None
+    reading: sources.Reading
     force: bool
 
 
@@ -39,13 +36,14 @@ class InterruptedRunError(BayesgroveError):
 def fit(request: FitRequest, console: Console) -> None:
     """Fit, write the run, show the result."""
     run_folder.check_destination(request.out, force=request.force)
+    sources.check_reading(request.model, request.reading)
     settings = _merge(parse_settings(request.settings), request.options)
     model_class = models.model_class(request.model)
     model = build_model(model_class, settings)
-    table, names = read_labelled_table(request.data, index=request.index, header=request.header)
+    rows = sources.read_rows(request.model, request.data, request.reading)
     if hasattr(model, "run_dir") and model.run_dir is None:
         model.run_dir = run_folder.begin_chains(request.out, _document(request, settings))
-    fit_and_show(model, request, table, names, console)
+    fit_and_show(model, request, rows, console)
 
 
 def resume(run: Path, n_draws: int | None, data: Path | None, jobs: int | None, console: Console) -> None:
@@ -53,7 +51,7 @@ def resume(run: Path, n_draws: int | None, data: Path | None, jobs: int | None, 
     document = run_folder.read_request(run)
     try:
         place = Path(document["data"]) if data is None else data
-        request = FitRequest(document["model"], place, run, [], {}, document["index"], document["header"], True)
+        request = FitRequest(document["model"], place, run, [], {}, reading_of(document), True)
         settings = dict(document["settings"])
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidFileError(f"{run / run_folder.REQUEST} is damaged: {error} is missing.", path=run) from error
@@ -61,29 +59,33 @@ def resume(run: Path, n_draws: int | None, data: Path | None, jobs: int | None, 
     settings |= {} if n_draws is None else {"n_draws": n_draws}
     settings |= {} if jobs is None else {"n_jobs": jobs}
     model = build_model(models.model_class(request.model), settings)
-    table, names = read_labelled_table(request.data, index=request.index, header=request.header)
-    fit_and_show(model, request, table, names, console)
+    rows = sources.read_rows(request.model, request.data, request.reading)
+    fit_and_show(model, request, rows, console)
 
 
-def fit_and_show(
-    model: Any, request: FitRequest, table: Table, names: tuple[str, ...] | None, console: Console
-) -> None:
+def reading_of(document: dict[str, Any]) -> sources.Reading:
+    """How the data of a run were read; requests of older versions say nothing of trees."""
+    options = dict(document.get("options") or {})
+    return sources.Reading(document["index"], document["header"], document.get("format"), options)
+
+
+def fit_and_show(model: Any, request: FitRequest, rows: sources.Rows, console: Console) -> None:
     """Fit, write the run, show the result."""
     start = time.perf_counter()
     try:
-        with progress_of(model, f"{request.model} on {table.n_rows} rows x {table.n_columns} columns"):
-            model.fit(table)
+        with progress_of(model, f"{request.model} on {rows.words}"):
+            model.fit(rows.data)
     except KeyboardInterrupt as error:
         if not hasattr(model, "run_dir") or not str(error):
             raise
         raise InterruptedRunError(f"stopped; go on with: bayesgrove resume {request.out}") from error
     seconds = time.perf_counter() - start
-    name_leaves(model, names)
-    summary = summarise(model, request.model, table, seconds)
-    summary.update(data=request.data.name, index=request.index, header=request.header)
-    run_folder.write_run(request.out, model, summary, names, force=True)
+    name_leaves(model, rows.names)
+    summary = summarise(model, request.model, rows, seconds)
+    summary.update(data=request.data.name, **request.reading.to_document())
+    run_folder.write_run(request.out, model, summary, rows.names, force=True)
     show_model(console, model)
-    show_files(console, request.out, model)
+    show_files(console, request.out, model, getattr(rows.data, "targets", None))
 
 
 def _document(request: FitRequest, settings: dict[str, Any]) -> dict[str, Any]:
@@ -92,8 +94,7 @@ def _document(request: FitRequest, settings: dict[str, Any]) -> dict[str, Any]:
         "model": request.model,
         "data": str(request.data.absolute()),
         "settings": settings,
-        "index": request.index,
-        "header": request.header,
+        **request.reading.to_document(),
     }
 
 
@@ -116,14 +117,13 @@ def name_leaves(model: Any, names: tuple[str, ...] | None) -> None:
         model.views_ = [dataclasses.replace(view, tree_=tree) for view, tree in zip(model.views_, trees, strict=True)]
 
 
-def summarise(model: Any, name: str, table: Table, seconds: float) -> dict[str, Any]:
+def summarise(model: Any, name: str, rows: sources.Rows, seconds: float) -> dict[str, Any]:
     """Provenance and result in JSON's types."""
     settings = model.get_params(deep=False)
     evidence = getattr(model, "log_evidence_", None)
     return {
         **provenance.record(name, settings, settings.get("random_state")),
-        "n_rows": table.n_rows,
-        "columns": [{"name": name, "kind": kind} for name, kind in zip(table.names, table.kinds, strict=True)],
+        **rows.summary,
         **views.summary_of(model),
         "n_clusters": int(model.n_clusters_),
         "cluster_sizes": np.bincount(model.labels_).tolist(),
@@ -134,10 +134,11 @@ def summarise(model: Any, name: str, table: Table, seconds: float) -> dict[str, 
     }
 
 
-def show_files(console: Console, run: Path, model: Any) -> None:
-    """Draw the picture, write the report, and say where everything is."""
+def show_files(console: Console, run: Path, model: Any, classes: Any = None) -> None:
+    """Draw the picture, write the report (with known classes where there are any), and say where everything is."""
     problem = run_folder.write_picture(run, model)
-    report = model.report(run / run_folder.REPORT)
+    options = {} if classes is None else {"classes": classes}
+    report = model.report(run / run_folder.REPORT, **options)
     console.print()
     picture = f"picture  {run / run_folder.PICTURE}" if problem is None else problem
     for line in (picture, f"run      {run}", f"report   {report} (open it in a browser)"):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesgrove.cli.predict import check_output, csv_text, read_new_rows, write
+from bayesgrove.cli.predict import check_output, csv_text, read_new_table, write
 from bayesgrove.cli.run_folder import open_run
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.table import Table
@@ -28,7 +28,7 @@ def impute(run: Path, data: Path | None, output: Path | None, *, level: float | 
             f"impute fills cells by a model of views, and {run} holds {type(model).__name__}. "
             "Fit bhcc, randomized-bhcc or crosscat."
         )
-    given, names = (None, model.tree_.leaf_labels) if data is None else read_new_rows(data, summary)
+    given, names = (None, model.tree_.leaf_labels) if data is None else read_new_table(data, summary)
     found = model.impute(given, level=0.9 if level is None else level)
     filled: Table = found.values
     index = summary.get("index")

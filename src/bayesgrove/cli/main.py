@@ -45,7 +45,14 @@ def demo(
 @app.command()
 def fit(
     model: Annotated[str, typer.Argument(metavar="MODEL", help=f"One of: {', '.join(MODELS)}.")],
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="Table: .csv, .tsv, .parquet, .npy or .npz.")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA",
+            help="Table: .csv, .tsv, .parquet, .npy or .npz. For models of trees: a file, folder, archive or quoted "
+            "pattern of .xml, .json, .py, ....",
+        ),
+    ],
     out: Annotated[Path, typer.Option("--out", help="Folder for model, labels, trees and summary.")],
     settings: Annotated[
         list[str] | None,
@@ -59,23 +66,31 @@ def fit(
         bool | None,
         typer.Option("--header/--no-header", help="First line of a .csv or .tsv: names, or data."),
     ] = None,
+    format: Annotated[str | None, typer.Option(help="Of trees: auto, xml, json, jsonl, python, newick, ....")] = None,
+    read: Annotated[
+        list[str] | None,
+        typer.Option("--read", metavar="KEY=VALUE", help="Of trees: an option of the reader; repeatable."),
+    ] = None,
     verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, help="Tell more.")] = 0,
     force: Force = False,
 ) -> None:
-    """Fit a model to a table and write a run folder."""
+    """Fit a model to a table or to trees and write a run folder."""
     from bayesgrove.cli.fit import FitRequest
     from bayesgrove.cli.fit import fit as run_fit
     from bayesgrove.cli.progress import log_to_stderr
+    from bayesgrove.cli.settings import parse_settings
+    from bayesgrove.cli.sources import Reading
 
     options = {"likelihood": likelihood, "random_state": seed, "n_jobs": jobs, "verbose": verbose or None}
     with log_to_stderr(verbose):
-        run_fit(FitRequest(model, data, out, settings or [], options, index, header, force), _console())
+        reading = Reading(index, header, format, parse_settings(read or [], "--read"))
+        run_fit(FitRequest(model, data, out, settings or [], options, reading, force), _console())
 
 
 @app.command()
 def predict(
     run: Run,
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="Table with the columns the model was fitted on.")],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="Table with the columns of the fit, or trees.")],
     output: Output = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of every cluster.")] = False,
     force: Force = False,

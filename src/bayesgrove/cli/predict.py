@@ -8,6 +8,7 @@ from typing import Any
 
 from bayesgrove.cli import views
 from bayesgrove.cli.run_folder import open_run
+from bayesgrove.cli.sources import Reading, Rows, read_tree_rows
 from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
 from bayesgrove.io import atomic
 from bayesgrove.io.delimited import write_csv_stream
@@ -17,14 +18,14 @@ FORMATS = ("labels", "views", "newick", "linkage", "json", "netcdf")
 
 
 def predict(run: Path, data: Path, output: Path | None, *, proba: bool, force: bool) -> None:
-    """Write each row's cluster, and with `proba` the probabilities of all clusters and of a new one.
+    """Write each row's cluster, and with `proba` the probabilities of all clusters and, where there may be, a new one.
 
     Of a hierarchy of fixed depth also the most probable path: -1 from where a row branches off.
     """
     check_output(output, force)
     model, summary = open_run(run)
-    table, names = read_new_rows(data, summary)
-    names = names or tuple(str(i) for i in range(table.n_rows))
+    rows_read = read_new_rows(data, summary)
+    table, names = rows_read.data, rows_read.names or tuple(str(i) for i in range(rows_read.n_rows))
     header, rows = ["row"], [list(names)]
     for title, options in _questions(model):
         header.append(title)
@@ -32,13 +33,20 @@ def predict(run: Path, data: Path, output: Path | None, *, proba: bool, force: b
         if proba:
             chances = model.predict_proba(table, **options)
             start = f"{title}_" if options else ""
-            header += [f"{start}p{k}" for k in range(chances.shape[1] - 1)] + [f"{start}new"]
+            header += chance_headings(model, start, chances.shape[1])
             rows += chances.T.tolist()
     if views.has_levels(model):
         paths = model.predict_paths(table)
         header += [f"level_{k}" for k in range(1, paths.shape[1] + 1)]
         rows += paths.T.tolist()
     write(csv_text(header, zip(*rows, strict=True)), output, force)
+
+
+def chance_headings(model: Any, start: str, n_columns: int) -> list[str]:
+    """Heads of the probabilities; the last is a new cluster, unless the model has a given number of them."""
+    if views.has_typical_trees(model) and n_columns == model._n_known():
+        return [f"{start}p{k}" for k in range(n_columns)]
+    return [*(f"{start}p{k}" for k in range(n_columns - 1)), f"{start}new"]
 
 
 def _questions(model: Any) -> list[tuple[str, dict[str, int]]]:
@@ -48,7 +56,14 @@ def _questions(model: Any) -> list[tuple[str, dict[str, int]]]:
     return [(title, {"view": k}) for k, title in enumerate(views.view_headings(model))]
 
 
-def read_new_rows(data: Path, summary: dict[str, Any]) -> LabelledTable:
+def read_new_rows(data: Path, summary: dict[str, Any]) -> Rows:
+    """Trees, or rows of a table, as the run was fitted to."""
+    if "trees" in summary:
+        return read_tree_rows(data, Reading(format=summary.get("format"), options=dict(summary.get("options") or {})))
+    return Rows(*read_new_table(data, summary))
+
+
+def read_new_table(data: Path, summary: dict[str, Any]) -> LabelledTable:
     """The columns of training, in their order, and the rows' names where the file has them; others are left out."""
     try:
         columns = [str(column["name"]) for column in summary["columns"]]

@@ -127,6 +127,10 @@ def write_picture(run: Path, model: Any) -> str | None:
         from bayesgrove.plot import level_tree
 
         level_tree(model, figure.subplots())
+    elif views.has_typical_trees(model):
+        from bayesgrove.plot import typical_trees
+
+        typical_trees(model, figure.subplots(), max_nodes=50)
     else:
         model.tree_.plot(ax=figure.subplots(), kind="dendrogram", labels=model.labels_)
     with atomic.replacing(run / PICTURE) as stream:

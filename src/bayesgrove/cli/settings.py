@@ -7,15 +7,16 @@ from typing import Any
 from bayesgrove.core.errors import InvalidSettingError
 
 
-def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
+def parse_settings(texts: Sequence[str], option: str = "--set") -> dict[str, Any]:
     """Settings from `key=value` words; values are JSON scalars, anything else is text."""
     settings: dict[str, Any] = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
-            raise InvalidSettingError(f"--set takes key=value, got {text!r}. Example: --set concentration=2.")
+            example = "concentration=2" if option == "--set" else "max_children=32"
+            raise InvalidSettingError(f"{option} takes key=value, got {text!r}. Example: {option} {example}.")
         if key.strip() in settings:
-            raise InvalidSettingError(f"--set {key.strip()} is given twice; give each key once.")
+            raise InvalidSettingError(f"{option} {key.strip()} is given twice; give each key once.")
         settings[key.strip()] = parse_value(value.strip())
     return settings
 

@@ -14,6 +14,7 @@ from bayesgrove.cli import views
 MAX_CLUSTERS = 20
 MAX_VIEWS, MAX_SIZES, MAX_NAMES = 20, 6, 30
 MOST_COLUMN_LINES = 24
+MAX_TOLD = 8
 
 
 def show_model(console: Console, model: Any) -> None:
@@ -21,7 +22,8 @@ def show_model(console: Console, model: Any) -> None:
     if views.has_views(model):
         show_views(console, model)
     sizes = np.bincount(model.labels_)
-    console.print(f"{count(len(sizes), 'cluster')} of {count(int(sizes.sum()), 'row')}", style="bold")
+    noun = "tree" if views.has_typical_trees(model) else "row"
+    console.print(f"{count(len(sizes), 'cluster')} of {count(int(sizes.sum()), noun)}", style="bold")
     console.print(cluster_grid(model.tree_, model.labels_))
     if hasattr(model, "posterior_"):
         console.print()
@@ -166,11 +168,30 @@ def hyper_parameters(model: Any) -> dict[str, str]:
         found |= level_numbers(model)
     elif hasattr(model, "concentration_"):
         found["concentration"] = describe(model.concentration_)
+    if views.has_typical_trees(model):
+        found |= tree_numbers(model)
     likelihood = getattr(model, "likelihood_", None)
     if likelihood is not None:
         found["likelihood"] = type(likelihood).__name__
         for field in dataclasses.fields(likelihood):
             found[f"  {field.name}"] = describe(getattr(likelihood, field.name))
+    return found
+
+
+def tree_numbers(model: Any) -> dict[str, str]:
+    """Sizes of the tables of a model of trees, and what tells its largest clusters apart."""
+    found = {
+        "hidden states": str(model._prior.shape.n_states),
+        "prior strength": ", ".join(f"{name} {value:.3g}" for name, value in model._prior.strengths._asdict().items()),
+        "largest position": str(model.max_outdegree_),
+    }
+    if model.vocabulary_ is not None:
+        found["labels"] = str(len(model.vocabulary_))
+    if not model._schema.n_columns:
+        for telling in model.telling_labels(most=1)[:MAX_TOLD]:
+            side = "more" if telling.log_odds > 0 else "less"
+            shares = f"{telling.share:.1%} of its nodes, elsewhere {telling.elsewhere:.1%}"
+            found[f"cluster {telling.cluster}"] = f"{side} {describe(telling.name)}: {shares}"
     return found
 
 

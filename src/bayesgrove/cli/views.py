@@ -25,6 +25,11 @@ def has_levels(model: Any) -> bool:
     return hasattr(model, "level_labels_")
 
 
+def has_typical_trees(model: Any) -> bool:
+    """Whether a fitted model is one of clusters of trees."""
+    return hasattr(model, "typical_trees_")
+
+
 def label_columns(model: Any) -> tuple[list[str], list[np.ndarray]]:
     """Heads and labels of the rows: one column, or one per view, or the cluster and one per level."""
     if has_levels(model):
@@ -52,6 +57,10 @@ def summary_of(model: Any) -> dict[str, Any]:
 
 def reported_result(model: Any) -> Any:
     """What a report shows: the result, of a hierarchy of fixed depth with a picture of it."""
+    if has_typical_trees(model):
+        from bayesgrove.estimators.tree_reports import report_result as report_trees
+
+        return report_trees(model)
     if not has_levels(model):
         return model.result_
     from bayesgrove.estimators.nested_reports import report_result

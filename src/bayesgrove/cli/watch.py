@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from bayesgrove.cli import models, run_folder, views
+from bayesgrove.cli import models, run_folder, sources, views
+from bayesgrove.cli.fit import reading_of
 from bayesgrove.cli.status import chains_folder, phase
 from bayesgrove.core.errors import BayesgroveError, InvalidFileError
 from bayesgrove.core.table import Table
@@ -21,7 +22,8 @@ from bayesgrove.inference.partial import partial_result
 from bayesgrove.inference.result import Result
 from bayesgrove.inference.status import RunStatus, run_status
 from bayesgrove.inference.store import log_path
-from bayesgrove.io.tables import read_labelled_table
+from bayesgrove.inference.tree_features import feature_table
+from bayesgrove.io.tree_data import TreeData
 from bayesgrove.report.document import report_document
 from bayesgrove.report.live import LOOPBACK, PageServer, Watcher
 from bayesgrove.report.page import write_report
@@ -122,9 +124,8 @@ class _Rows:
         self.names: tuple[str, ...] | None = None
         with contextlib.suppress(BayesgroveError, KeyError, TypeError, ValueError):  # it has moved: a page without rows
             request = run_folder.read_request(run)
-            self.table, self.names = read_labelled_table(
-                Path(request["data"]), index=request["index"], header=request["header"]
-            )
+            data, self.names = sources.read_rows(request["model"], Path(request["data"]), reading_of(request))
+            self.table = feature_table(data.forest, data.vocabulary) if isinstance(data, TreeData) else data
 
     @property
     def feature_names(self) -> tuple[str, ...]:

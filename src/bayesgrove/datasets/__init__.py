@@ -1,5 +1,6 @@
 """Generators of data with known truth, and loaders of research data you have on disk."""
 
+from bayesgrove.datasets.asymmetric_trees import make_asymmetric_trees
 from bayesgrove.datasets.blobs import make_benchmark_blobs, make_blobs_tree
 from bayesgrove.datasets.cross import make_cross_table
 from bayesgrove.datasets.home import Dataset, data_home
@@ -32,6 +33,7 @@ __all__ = [
     "load_synthetic_trees",
     "load_toy1300",
     "load_zoo",
+    "make_asymmetric_trees",
     "make_benchmark_blobs",
     "make_blobs_tree",
     "make_cross_table",

@@ -13,6 +13,7 @@ import numpy as np
 from bayesgrove.core.errors import BayesgroveError, InvalidFileError
 from bayesgrove.estimators.description_files import description_parts, restored_description
 from bayesgrove.estimators.rules import Rules, check_rules, is_array
+from bayesgrove.estimators.tree_model_files import restored_tree_model
 from bayesgrove.io.model_file import ModelFile, read_model, write_model
 from bayesgrove.likelihoods import from_document, to_document
 from bayesgrove.trees import Tree
@@ -23,11 +24,16 @@ HOMES = {
     "BHMC": "bayesgrove.estimators.bhmc",
     "CrossCat": "bayesgrove.estimators.crosscat",
     "IncrementalBHC": "bayesgrove.estimators.incremental_bhc",
+    "InfiniteTreeHMMMixture": "bayesgrove.estimators.infinite_tree_hmm_mixture",
     "NRMMixture": "bayesgrove.estimators.nrm_mixture",
     "RBHMC": "bayesgrove.estimators.rbhmc",
     "RandomizedBHC": "bayesgrove.estimators.randomized_bhc",
     "RandomizedBHCC": "bayesgrove.estimators.randomized_bhcc",
+    "TreeHMM": "bayesgrove.estimators.tree_hmm",
+    "TreeHMMMixture": "bayesgrove.estimators.tree_hmm_mixture",
 }
+TREE_MODELS = ("InfiniteTreeHMMMixture", "TreeHMM", "TreeHMMMixture")
+"""Their rows are trees: they have neither columns nor a likelihood of cells."""
 TREE_PREFIX = "tree_"
 
 
@@ -106,7 +112,10 @@ def load(path: str | Path) -> Any:
 def restored(file: ModelFile) -> Any:
     """An estimator with the attributes that `fit` would have set; its `_restore` sets what is its own."""
     document, arrays = file.document, file.arrays
-    model = getattr(importlib.import_module(HOMES[file.kind]), file.kind)(**document["parameters"])
+    kind = getattr(importlib.import_module(HOMES[file.kind]), file.kind)
+    if file.kind in TREE_MODELS:
+        return restored_tree_model(kind, file)
+    model = kind(**document["parameters"])
     bound = from_document(document["likelihood"])
     if not isinstance(model.likelihood, str) or "likelihood" not in document["parameters"]:
         model.likelihood = bound.likelihood

@@ -72,6 +72,8 @@ class Result:
         Hierarchy of the columns, whose branches are the views, where the model has one.
     exhibits : tuple of Exhibit
         What the model adds to a report.
+    noun : str
+        What one item is called: a row, a tree.
     """
 
     model: str
@@ -88,6 +90,7 @@ class Result:
     views: tuple[View, ...] = ()
     column_tree: Tree | None = None
     exhibits: tuple[Exhibit, ...] = ()
+    noun: str = "row"
 
     def with_names(self, leaf_labels: tuple[str, ...] | None) -> "Result":
         """The same with names of the rows."""

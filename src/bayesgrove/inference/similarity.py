@@ -49,6 +49,22 @@ def cohesion(draws: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return np.where(sizes > 1, together / n_pairs, 1.0)
 
 
+def pairs_between(draws: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Pairs of items from two clusters of `labels` that are together, summed over draws: (n_clusters, n_clusters).
+
+    Divided by the number of draws and the sizes of two clusters, the share of draws in which an item of the one is
+    together with an item of the other. The diagonal counts every item with itself.
+    """
+    n_clusters = int(labels.max()) + 1
+    together = np.zeros((n_clusters, n_clusters))
+    for draw in draws:
+        own = draw.astype(np.int64)
+        met = np.bincount(own * n_clusters + labels, minlength=(int(own.max()) + 1) * n_clusters)
+        table = met.reshape(-1, n_clusters).astype(float)
+        together += table.T @ table
+    return together
+
+
 def certainty_of(draws: np.ndarray, labels: np.ndarray) -> Certainty:
     """Certainty of each item's place; both arguments with labels 0, 1, ... by first appearance."""
     n_items = labels.size

@@ -76,17 +76,20 @@ def colour_scale(numbers: np.ndarray, middle: float | None) -> dict[str, Any]:
     return {"cmap": "PuOr_r", "vmin": middle - farthest, "vmax": middle + farthest}
 
 
-def write_cells(ax: Any, image: Any, numbers: np.ndarray) -> None:
-    """The numbers themselves, where cells are large enough; white on dark colours."""
+def write_cells(
+    ax: Any, image: Any, numbers: np.ndarray, shades: np.ndarray | None = None, missing: str = "none"
+) -> None:
+    """The numbers themselves, where cells are large enough; white on dark colours, which show `shades` if given."""
+    shades = numbers if shades is None else shades
     width, height = room(ax)
     font = min(font_of(ax) - 1.0, 0.6 * height / numbers.shape[0], width / numbers.shape[1] / 3.0)
     if font < 4.5:
         return
     for row, column in np.ndindex(numbers.shape):
         value = numbers[row, column]
-        red, green, blue, _ = image.cmap(image.norm(value))
+        red, green, blue, _ = image.cmap(image.norm(shades[row, column]))
         is_dark = np.isfinite(value) and 0.3 * red + 0.59 * green + 0.11 * blue < DARK
-        words = f"{value:.3g}" if np.isfinite(value) else "none"
+        words = f"{value:.3g}" if np.isfinite(value) else missing
         ax.text(column, row, words, ha="center", va="center", fontsize=font, color="white" if is_dark else "#222222")
 
 

@@ -15,9 +15,9 @@ LEAST_BITS = 0.01
 def how_many(result: Result, law: CountLaw | None) -> str:
     """The number of clusters and how probable it is."""
     n_clusters, sizes = result.n_clusters, np.bincount(result.labels)
-    start = f"{count(result.labels.size, 'row')} in {count(n_clusters, 'cluster')}"
+    start = f"{count(result.labels.size, result.noun)} in {count(n_clusters, 'cluster')}"
     shown = ", ".join(f"{size:,}" for size in sorted(sizes.tolist(), reverse=True)[:MOST_SIZES])
-    start += f" (of {shown}{' ...' if n_clusters > MOST_SIZES else ''} rows)." if n_clusters > 1 else "."
+    start += f" (of {shown}{' ...' if n_clusters > MOST_SIZES else ''} {result.noun}s)." if n_clusters > 1 else "."
     return start if law is None else f"{start} {_chances(law, n_clusters, 'cluster')}"
 
 
@@ -50,14 +50,15 @@ def how_sure(result: Result, certainty: np.ndarray | None) -> str:
     sizes = np.bincount(result.labels)
     known = ~np.isnan(certainty) & (sizes > 1)
     if not known.any():
-        return "No cluster has two rows, so nothing can be said about rows being together."
+        return f"No cluster has two {result.noun}s, so nothing can be said about {result.noun}s being together."
     weights = sizes[known] * (sizes[known] - 1.0)
     mean = float(np.average(certainty[known], weights=weights))
     least = int(np.flatnonzero(known)[np.argmin(certainty[known])])
-    words = f"Two rows of one cluster are together with probability {chance(mean)} on average"
+    words = f"Two {result.noun}s of one cluster are together with probability {chance(mean)} on average"
     if known.sum() == 1:
         return f"{words}."
-    return f"{words}; the least sure is cluster {least} ({chance(float(certainty[least]))}, {sizes[least]:,} rows)."
+    size = count(int(sizes[least]), result.noun)
+    return f"{words}; the least sure is cluster {least} ({chance(float(certainty[least]))}, {size})."
 
 
 def which_features(result: Result) -> list[str]:
@@ -70,17 +71,17 @@ def which_features(result: Result) -> list[str]:
     largest = [k for k in np.argsort(-sizes, kind="stable").tolist() if k < len(profile.mean)][:MOST_DESCRIBED]
     left = result.n_clusters - len(largest)
     more = [f"And {count(left, 'smaller cluster')}: see the table."] if left else []
-    return [*(f"Cluster {k}: {_traits(profile, k)}." for k in largest), *more]
+    return [*(f"Cluster {k}: {_traits(profile, k, result.noun)}." for k in largest), *more]
 
 
-def _traits(profile: Profile, cluster: int) -> str:
+def _traits(profile: Profile, cluster: int, noun: str) -> str:
     found = []
     for f in profile.strongest(FEATURES_EACH)[cluster].tolist():
         if profile.telling[cluster, f] >= LEAST_BITS:
             mean, overall = profile.mean[cluster, f], profile.overall[f]
             feature, side = profile.features[f], "high" if mean > overall else "low"
             write = percent if feature.is_rate else short
-            found.append(f"{side} {feature.name} ({write(mean)}, all rows {write(overall)})")
+            found.append(f"{side} {feature.name} ({write(mean)}, all {noun}s {write(overall)})")
     return ", ".join(found) or "no feature stands out"
 
 

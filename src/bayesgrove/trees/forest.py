@@ -236,6 +236,24 @@ def forest_from_parents(
     return Forest(codes, flat, places, flags, offsets, int(n_labels), largest, values)
 
 
+def joined_forest(forests: Sequence[Forest]) -> Forest:
+    """The trees of several forests, one forest after another; labels and positions mean the same in all."""
+    shift = np.cumsum([0, *(forest.n_nodes for forest in forests)])
+    parents = [np.where(f.parents == NULL, NULL, f.parents + s) for f, s in zip(forests, shift, strict=False)]
+    offsets = [f.offsets[:-1] + s for f, s in zip(forests, shift, strict=False)]
+    values = [forest.values for forest in forests if forest.values is not None]
+    return Forest(
+        np.concatenate([forest.labels for forest in forests]),
+        np.concatenate(parents),
+        np.concatenate([forest.positions for forest in forests]),
+        np.concatenate([forest.internal for forest in forests]),
+        np.concatenate([*offsets, shift[-1:]]),
+        max(forest.n_labels for forest in forests),
+        max(forest.max_outdegree for forest in forests),
+        np.concatenate(values) if values else None,
+    )
+
+
 def joined(arrays: Sequence[ArrayLike], name: str) -> np.ndarray:
     """All trees' integers one after another."""
     parts = [np.asarray(part) for part in arrays]

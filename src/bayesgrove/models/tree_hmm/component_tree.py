@@ -8,12 +8,11 @@ from scipy.special import gammaln
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.core.jit import kernel
 from bayesgrove.models.tree_hmm.em import DistinctTrees, Progress, distinct_trees
 from bayesgrove.models.tree_hmm.engine import likelihoods_and_counts, log_likelihoods
-from bayesgrove.models.tree_hmm.links import Links
+from bayesgrove.models.tree_hmm.links import Links, part_of_links
 from bayesgrove.models.tree_hmm.parameters import TreePrior, divergence, expected_tables, select_counts
-from bayesgrove.models.tree_hmm.tables import Counts
+from bayesgrove.models.tree_hmm.tables import Counts, Strengths
 from bayesgrove.trees.cuts import front_labels
 from bayesgrove.trees.table import Tree
 
@@ -58,17 +57,16 @@ class ComponentsTree(Tree):
         probability, n_clusters, height
             As for every tree; `n_clusters=k` is `cut(k)`.
         """
-        if isinstance(rule, int | np.integer) and n_clusters is None:
-            rule, n_clusters = None, int(rule)
+        given = [value for value in (rule, probability, n_clusters, height) if value is not None]
+        if len(given) > 1:
+            raise InvalidSettingError(f"a cut takes one rule, got {len(given)} of them ({given}). Leave one.")
+        if n_clusters is not None or isinstance(rule, int | np.integer):
+            return self._before_last(int(given[0]))
         if rule == "gap":
-            rule, n_clusters = None, clusters_before_gap(self.log_ratios, float(self.columns["n_trees"][-1]))
-        elif rule == "sign" or (rule is None and probability is None and n_clusters is None and height is None):
-            rule, n_clusters = None, self.n_leaves - n_gains(self.log_ratios)
-        if n_clusters is None:
-            return super().cut(rule, probability=probability, height=height)
-        if rule is not None or probability is not None or height is not None:
-            raise InvalidSettingError("a cut takes one rule, got a number of clusters and another. Leave one.")
-        return self._before_last(n_clusters)
+            return self._before_last(clusters_before_gap(self.log_ratios, float(self.columns["n_trees"][-1])))
+        if rule == "sign" or not given:
+            return self._before_last(self.n_leaves - n_gains(self.log_ratios))
+        return super().cut(rule, probability=probability, height=height)
 
     def _before_last(self, n_clusters: int) -> np.ndarray:
         """Labels when the last merges are undone."""
@@ -91,9 +89,10 @@ def n_gains(log_ratios: np.ndarray) -> int:
 def clusters_before_gap(log_ratios: np.ndarray, n_trees: float) -> int:
     """Number of clusters before the merge whose loss exceeds all earlier ones by the largest factor.
 
-    Losses grow with the sizes of what is merged, so that the largest difference is nearly always the last one; their
-    ratios show where merging begins to cost. A tenth of a nat per tree is added to all losses, as differences below
-    that come from local optima. Without any loss all is one cluster.
+    Losses grow with the sizes of what is merged, so that the largest difference is nearly always the last one (in the
+    specification's own numbers -526, -9773, -29894, -45159, -79168 too, where five clusters, before the first of the
+    large losses, are wanted); their ratios show where merging begins to cost. A tenth of a nat per tree is added to all
+    losses, as differences below that come from local optima. Without any loss all is one cluster.
     """
     losses = np.maximum.accumulate(np.maximum(-log_ratios, 0.0)) + SOFTENING * n_trees
     factors = losses / np.concatenate([[SOFTENING * n_trees], losses[:-1]])
@@ -128,6 +127,7 @@ def build_components_tree(
     counts: Counts,
     responsibilities: np.ndarray,
     concentration: float = 1.0,
+    merge_strength: float = 1.0,
     progress: Progress | None = None,
 ) -> ComponentsTree:
     """Merge the pair of components of largest log ratio until one is left.
@@ -138,6 +138,9 @@ def build_components_tree(
         Expected or drawn counts of the K components: their laws are where fits begin.
     responsibilities : float array of shape (K, n_trees)
         Soft, or 0 and 1.
+    merge_strength : float
+        Smaller strengths of the prior are raised to this: a sparse prior pays little for tables that only repeat
+        others, and would keep components apart that differ by nothing else.
 
     Notes
     -----
@@ -145,6 +148,7 @@ def build_components_tree(
     variational bound of one component, L(a + b) the better of four iterations from either side.
     """
     trees = distinct_trees(links)
+    prior = prior._replace(strengths=Strengths(*(max(strength, merge_strength) for strength in prior.strengths)))
     found = [_start(trees, prior, counts, k, row) for k, row in enumerate(responsibilities)]
     n_items = len(found)
     active, pairs, merges = list(range(n_items)), {}, []
@@ -176,7 +180,7 @@ def _as_tree(merges: list[tuple[int, int]], log_ratios: list[float], sizes: np.n
 def _start(trees: DistinctTrees, prior: TreePrior, counts: Counts, component: int, row: np.ndarray) -> _Component:
     """One component of the mixture, fitted to its own trees."""
     weights = np.bincount(trees.number, row, trees.multiplicity.size)
-    return _fitted(trees, prior, select_counts(counts, [component]), weights, N_REFIT)
+    return _fitted(trees, prior, select_counts(counts, np.array([component])), weights, N_REFIT)
 
 
 def _merged(trees: DistinctTrees, prior: TreePrior, a: _Component, b: _Component, side: int) -> _Component:
@@ -201,32 +205,3 @@ def _fitted(trees: DistinctTrees, prior: TreePrior, counts: Counts, weights: np.
         counts = likelihoods_and_counts(links, tables, prior.mode, row[None])[1]
     log_weights = log_likelihoods(links, expected_tables(prior, counts), prior.mode)[0]
     return _Component(counts, weights, float(row @ log_weights - divergence(prior, counts)[0]))
-
-
-def part_of_links(links: Links, trees: np.ndarray) -> Links:
-    """Only the nodes that some trees are made of, in the same order."""
-    reached = np.zeros(links.labels.size, np.bool_)
-    reached[links.roots[trees]] = True
-    mark_below(links.child_start, links.child_ids, reached)
-    kept, number = np.flatnonzero(reached), np.cumsum(reached, dtype=np.int32) - 1
-    n_children = np.diff(links.child_start)[kept]
-    start = np.concatenate([[0], np.cumsum(n_children)]).astype(np.int32)
-    entries = np.repeat(links.child_start[kept] - start[:-1], n_children) + np.arange(start[-1])
-    return Links(
-        links.labels[kept],
-        links.leaf_positions[kept],
-        start,
-        number[links.child_ids[entries]],
-        links.child_positions[entries],
-        links.child_shares[entries],
-        number[links.roots[trees]],
-    )
-
-
-@kernel
-def mark_below(child_start, child_ids, reached):
-    """Mark all nodes below marked ones; parents have greater numbers than their children."""
-    for node in range(reached.size - 1, -1, -1):
-        if reached[node]:
-            for place in range(child_start[node], child_start[node + 1]):
-                reached[child_ids[place]] = True

@@ -21,6 +21,8 @@ from bayesgrove.models.tree_hmm.tables import Counts, Strengths, free_cells, fre
 Progress = Callable[[int, int], None]
 """Called with what is done and how much there is at most."""
 
+NO_SHARE = 1e-15
+"""Responsibilities below are taken for 0: counts would not change by more than rounding."""
 ESTEPS, POINTS = ("exact", "paper"), ("mode", "mean")
 
 
@@ -163,6 +165,11 @@ def assign(log_likelihood: np.ndarray, weights: np.ndarray) -> Assignment:
     return Assignment(found / found.sum(axis=0), total)
 
 
+def tree_weights(shares: np.ndarray, trees: DistinctTrees) -> np.ndarray:
+    """(K, n_distinct): responsibilities times multiplicities; 0 where they are lost in rounding, which saves passes."""
+    return np.where(shares < NO_SHARE, 0.0, shares) * trees.multiplicity
+
+
 def warn_impossible(n_trees: int) -> None:
     """One warning with the number of trees that no component allows, if there are any."""
     if n_trees:
@@ -231,7 +238,7 @@ def _expect(
     assigned = assign(log_likelihoods(trees.links, tables, prior.mode), mixture.weights)
     if not counted:
         return assigned, None
-    weights = assigned.responsibilities * trees.multiplicity
+    weights = tree_weights(assigned.responsibilities, trees)
     return assigned, expected_counts(trees.links, tables, prior.mode, weights, paper=paper)
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesgrove.core.constants import NULL
+from bayesgrove.core.jit import kernel
 from bayesgrove.trees.forest import Forest
 from bayesgrove.trees.forest_shapes import position_shares
 
@@ -88,3 +89,32 @@ def n_rows(forest: Forest) -> int:
     """Number of rows of the emission table."""
     values = node_values(forest)
     return forest.n_labels if values is None else len(values)
+
+
+def part_of_links(links: Links, trees: np.ndarray) -> Links:
+    """Only the nodes that some trees are made of, in the same order."""
+    reached = np.zeros(links.labels.size, np.bool_)
+    reached[links.roots[trees]] = True
+    mark_below(links.child_start, links.child_ids, reached)
+    kept, number = np.flatnonzero(reached), np.cumsum(reached, dtype=np.int32) - 1
+    n_children = np.diff(links.child_start)[kept]
+    start = np.concatenate([[0], np.cumsum(n_children)]).astype(np.int32)
+    entries = np.repeat(links.child_start[kept] - start[:-1], n_children) + np.arange(start[-1])
+    return Links(
+        links.labels[kept],
+        links.leaf_positions[kept],
+        start,
+        number[links.child_ids[entries]],
+        links.child_positions[entries],
+        links.child_shares[entries],
+        number[links.roots[trees]],
+    )
+
+
+@kernel
+def mark_below(child_start, child_ids, reached):
+    """Mark all nodes below marked ones; parents have greater numbers than their children."""
+    for node in range(reached.size - 1, -1, -1):
+        if reached[node]:
+            for place in range(child_start[node], child_start[node + 1]):
+                reached[child_ids[place]] = True

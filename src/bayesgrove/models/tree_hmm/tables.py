@@ -153,9 +153,8 @@ def with_mean(counts: Counts, strengths: Strengths, mode: int) -> Tables:
 def expected_log(cells: Counts, mode: int) -> Tables:
     """Exponentials of expected log probabilities under rows' Dirichlet laws: unnormalised, for variational passes."""
     free = free_cells(shape_of(cells, mode))
-    initial = np.where(
-        free, np.exp(_expected(np.where(free, cells.initial, 1.0), cells.initial.sum(2, keepdims=True))), 0
-    )
+    totals = cells.initial.sum(2, keepdims=True)
+    initial = np.where(free, np.exp(_expected(np.where(free, cells.initial, totals), totals)), 0.0)
     return Tables(
         initial,
         np.exp(_expected(cells.emission, cells.emission.sum(1, keepdims=True))),

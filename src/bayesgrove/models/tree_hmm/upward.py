@@ -10,6 +10,9 @@ from bayesgrove.models.tree_hmm.tables import BOTTOM_PRIOR, RENORM
 ROUNDING = 1e-9
 """Below this part of what it was taken from, a difference is rounding: the sum is then done directly."""
 
+SMALLEST = 1e-300
+"""Weights below are divided by, not multiplied by their inverse."""
+
 
 @borrower
 def weigh_transitions(switching, transition, weighted, bottom_total):
@@ -115,7 +118,11 @@ def settle(row, emission_row, inner, beta):
         inner[state] = row[state]
         beta[state] = row[state] * emission_row[state]
         total += beta[state]
-    scale = 1.0 / total if total > 0.0 else 0.0
+    if total < SMALLEST:  # its inverse may be infinite
+        for state in range(row.size):
+            beta[state] = beta[state] / total if total > 0.0 else 0.0
+        return total
+    scale = 1.0 / total
     for state in range(row.size):
         beta[state] *= scale
     return total
@@ -157,9 +164,9 @@ def go_upward(
                 for state in range(n_states):
                     row[state] += factor * weighted[position, other, state]
         if mode == RENORM and last > first:
-            scale = 1.0 / present_switching(positions, first, last, switching)
-            for state in range(n_states):
-                row[state] *= scale
+            present = present_switching(positions, first, last, switching)
+            for state in range(n_states):  # maximum likelihood may leave a node no switch
+                row[state] = row[state] / present if present > 0.0 else 0.0
         label = labels[node]
         if label >= 0:
             total_log += log_scale[label]

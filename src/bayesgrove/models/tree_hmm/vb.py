@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import betaln, digamma, logsumexp
 
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.models.tree_hmm.em import DistinctTrees, Progress, distinct_trees
+from bayesgrove.models.tree_hmm.em import DistinctTrees, Progress, distinct_trees, tree_weights
 from bayesgrove.models.tree_hmm.engine import expected_counts, log_likelihoods
 from bayesgrove.models.tree_hmm.links import Links
 from bayesgrove.models.tree_hmm.parameters import (
@@ -239,7 +239,7 @@ def _update(
     trees: DistinctTrees, prior: TreePrior, concentration: float, laws: _Laws, shares: np.ndarray
 ) -> tuple[_Laws, np.ndarray]:
     """New laws given responsibilities, and the order in which the components now stand."""
-    weights = shares * trees.multiplicity
+    weights = tree_weights(shares, trees)
     sizes = weights.sum(axis=1)
     used = np.flatnonzero(sizes > NOTHING)
     tables = expected_tables(prior, select_counts(laws.counts, used))

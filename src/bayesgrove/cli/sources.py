@@ -1,0 +1,100 @@
+"""What a run is fitted to: the rows of a table, or trees."""
+
+import dataclasses
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bayesgrove.cli.models import takes_trees
+from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.core.table import Table
+from bayesgrove.io.tables import read_labelled_table
+from bayesgrove.io.tree_data import TreeData, read_trees
+
+AUTO = "auto"
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """How DATA is read.
+
+    Attributes
+    ----------
+    index, header
+        Of tables: the column that names the rows, and whether the first line holds names.
+    format, options
+        Of trees: the format, and options of the readers.
+    """
+
+    index: str | None = None
+    header: bool | None = None
+    format: str | None = None
+    options: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def to_document(self) -> dict[str, Any]:
+        """In JSON's types."""
+        return dataclasses.asdict(self)
+
+
+class Rows(NamedTuple):
+    """What is fitted or predicted, and names of its rows where there are any."""
+
+    data: Table | TreeData
+    names: tuple[str, ...] | None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows or trees."""
+        return len(self.data) if isinstance(self.data, TreeData) else self.data.n_rows
+
+    @property
+    def words(self) -> str:
+        """How much there is."""
+        if isinstance(self.data, TreeData):
+            return f"{len(self.data)} trees of {self.data.forest.n_nodes} nodes"
+        return f"{self.data.n_rows} rows x {self.data.n_columns} columns"
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What a run's summary says of it."""
+        data = self.data
+        if isinstance(data, TreeData):
+            counts = {"n_nodes": data.forest.n_nodes, "n_labels": data.n_labels, "max_outdegree": data.max_outdegree}
+            return {"n_rows": self.n_rows, "columns": [], "trees": {**counts, "n_skipped": len(data.skipped)}}
+        columns = [{"name": name, "kind": kind} for name, kind in zip(data.names, data.kinds, strict=True)]
+        return {"n_rows": self.n_rows, "columns": columns}
+
+
+def check_reading(model: str, reading: Reading) -> None:
+    """Refuse options of tables for trees, and of trees for tables."""
+    if takes_trees(model):
+        given = {"--index": reading.index is not None, "--header": reading.header is not None}
+        remedy = f"{model} takes trees; leave it out."
+    else:
+        given = {"--format": reading.format is not None, "--read": bool(reading.options)}
+        remedy = f"{model} takes a table; leave it out."
+    wrong = [option for option, is_given in given.items() if is_given]
+    if wrong:
+        raise InvalidSettingError(f"{wrong[0]} does not go with this model: {remedy}")
+
+
+def read_rows(model: str, data: Path, reading: Reading) -> Rows:
+    """The trees or the table of a fit."""
+    if takes_trees(model):
+        return read_tree_rows(data, reading)
+    table, names = read_labelled_table(data, index=reading.index, header=reading.header)
+    return Rows(table, names)
+
+
+def read_tree_rows(data: Path, reading: Reading) -> Rows:
+    """Trees and where each comes from; unknown options are refused with the list of the known ones."""
+    found = read_trees(data, reading.format or AUTO, **reading.options)
+    return Rows(found, short_names(found.sources))
+
+
+def short_names(sources: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Names of trees without the folder that all of them are in: a run that is resumed has the same ones."""
+    if sources is None:
+        return None
+    folder = os.path.commonpath([os.path.dirname(source) for source in sources]) if sources else ""
+    return tuple(os.path.relpath(source, folder) if folder else source for source in sources)

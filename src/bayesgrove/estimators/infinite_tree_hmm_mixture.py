@@ -1,0 +1,408 @@
+"""`InfiniteTreeHMMMixture`: a Dirichlet process mixture of hidden-tree Markov models."""
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import logit
+from sklearn.utils.validation import check_is_fitted
+
+from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.core.rng import generator
+from bayesgrove.estimators.chains import ChainEstimator
+from bayesgrove.estimators.infinite_tree_files import infinite_parts, take_infinite_parts
+from bayesgrove.estimators.infinite_tree_fits import (
+    ESTIMATE_PATH,
+    INITS,
+    METHODS,
+    ChainPlan,
+    Found,
+    check_concentration,
+    find_by_chains,
+    fit_by_paper,
+    fit_by_vb,
+    merge_odds,
+    plan_chains,
+    resolve_states,
+)
+from bayesgrove.estimators.settings import check_choice, check_whole
+from bayesgrove.estimators.tree_components import component_models
+from bayesgrove.estimators.tree_estimator import TreeEstimator
+from bayesgrove.estimators.tree_hmm import TreeHMM
+from bayesgrove.estimators.tree_inputs import check_strength, check_tree_settings, fitting_trees
+from bayesgrove.inference.exhibits import Exhibit
+from bayesgrove.inference.posterior import Posterior
+from bayesgrove.inference.tree_exhibits import count_lines
+from bayesgrove.io.tree_data import TreeData
+from bayesgrove.models.tree_hmm.component_tree import ComponentsTree, build_components_tree
+from bayesgrove.models.tree_hmm.links import unique_links
+from bayesgrove.models.tree_hmm.predictive import cluster_probabilities, log_density
+from bayesgrove.models.tree_hmm.tables import Strengths
+from bayesgrove.stats.partitions import relabel
+from bayesgrove.trees.hanging import hang_items
+
+ESTIMATES = ("vi", "binder", "map")
+CONCENTRATION, PAPER_CONCENTRATION = 1.0, 10.0
+
+
+class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
+    """Dirichlet process mixture of hidden-tree Markov models: clusters of trees, their number learned.
+
+    Every cluster is a `TreeHMM` of its own. By default several Markov chains are run, each from a variational fit; they
+    redraw clusters and tables, and split and merge clusters as a whole. The draws follow the posterior, so that
+    `posterior_` says how many clusters there may be and which trees belong together how surely.
+
+    Parameters
+    ----------
+    n_states : int, "auto" or "infinite", default=4
+        Hidden states of each cluster (C in the paper). "auto" takes that of 4, 8 and 16 with the greatest variational
+        bound; "infinite" lets every cluster have as many as it needs (a hierarchical Dirichlet process).
+    concentration : float or "auto", optional
+        gamma in the paper: larger values expect more clusters. By default 1, of the paper's procedure 10. "auto"
+        learns it under a Gamma(1, 1) prior.
+    prior_strength : float, "auto" or dict, default=1.0
+        Of the symmetric Dirichlet priors of all tables (alpha). "auto" learns one for each family of tables; a dict
+        gives numbers for "initial", "emission", "switching" and "transition".
+    missing : {"bottom_prior", "bottom", "renorm"}, default="bottom_prior"
+        How an absent child counts, as in `TreeHMM`. The default makes the pattern of filled places part of the model.
+    method : {"gibbs", "collapsed", "vb", "paper"}, default="gibbs"
+        "collapsed" integrates tables out, an exact reference for few trees. "vb" is the variational fit alone: fast,
+        and no draws. "paper" is the printed procedure, kept for reproduction: it has no stationary law, and what it
+        gives is no sample of a posterior.
+    init : {"vb", "one", "random"} or array of labels, default="vb"
+        Where chains begin.
+    split_merge : "auto", "retained", "sequential" or None, default="auto"
+        Moves that split and merge clusters: "retained" with "gibbs", "sequential" with "collapsed", or none.
+    estimate : {"vi", "binder", "map"}, default="vi"
+        What `labels_` is: the partition of least expected variation of information or Binder loss, or the draw of
+        largest log joint.
+    emission : {"auto", "discrete", "gaussian"}, default="auto"
+        Law of labels: tables for texts and codes, independent normal laws for numbers.
+    n_init : int, default=3
+        Variational starts of each chain, the best of which is taken.
+    max_iter : int, optional
+        Iterations of "vb" (40), sweeps of "paper" (30).
+    compat : bool, default=True
+        Of "paper": also the quirks of the authors' program (its E-step, its weight of a new cluster, its first tables).
+    n_chains, n_tune, n_draws, thin : int
+        Chains, sweeps of burn-in, stored draws of each chain, sweeps per draw.
+    min_count, unseen, overflow
+        Labels and positions of new trees, as in `TreeHMM`.
+    run_dir : path, optional
+        Folder that makes the run durable: every draw is appended to a log, and a killed run goes on where it was.
+    resume : bool, default=False
+        Go on with the run in `run_dir`, if there is one.
+    time_limit : float, optional
+        Seconds for the chains; what was drawn until then is the result.
+    random_state : int, optional
+    n_jobs : int, optional
+        Chains at a time. The draws do not depend on it.
+    verbose : int, default=0
+        Show progress.
+
+    Attributes
+    ----------
+    labels_ : int64 array of shape (n_trees,)
+        The point estimate, consecutive from 0.
+    n_clusters_ : int
+    n_states_ : int
+        Of infinitely many those that stand for them, 20; `posterior_.scalars["n_states"]` says how many are used.
+    posterior_ : Posterior
+        Draws of labels and numbers ("gibbs" and "collapsed").
+    diagnostics_ : Diagnostics
+        r_hat and effective sample sizes of label-free scalars, and a verdict in words ("gibbs" and "collapsed").
+    converged_ : bool
+    components_tree_ : ComponentsTree
+        Clusters merged by their evidence; `cut(k)`, `cut("gap")`.
+    components_ : list of TreeHMM
+        A model of each cluster of `labels_`, at the posterior means of its tables.
+    weights_ : array of shape (n_clusters,)
+        Shares of the clusters.
+    typical_trees_ : list of LabelledTree
+        The most typical tree of each cluster.
+    tree_ : Tree
+        All trees below their clusters, these merged as in `components_tree_`. Probabilities are shares of draws in
+        which trees of a cluster, or of the two sides of a merge, are together.
+    concentration_ : float
+        Posterior mean, or as given.
+    prior_strength_ : Strengths
+        The same of the four families of tables.
+    responsibilities_ : array of shape (n_trees, n_clusters)
+        Of "vb".
+    log_evidence_ : float
+        Of "vb": a lower bound on the log evidence.
+    history_ : dict
+        Of "vb" and "paper": the bound, or number of clusters and log-likelihood, sweep by sweep.
+    acceptance_ : dict
+        How many splits and merges were proposed and accepted.
+    result_ : Result
+
+    Notes
+    -----
+    `c_n ~ CRP(concentration)`, tables of each component ~ Dirichlet(prior_strength) row by row.
+
+    **Erratum** (Bacciu and Castellana): eq. (8) takes the likelihood under uniform tables for the integral over the
+    prior, which it is not, and Algorithm 2 has EM steps inside; see the specification's section 14 and
+    tests/exact/test_tree_hmm_golden.py.
+
+    References
+    ----------
+    D. Bacciu and D. Castellana, Bayesian mixtures of hidden tree Markov models for structured data clustering, 2019.
+
+    Examples
+    --------
+    >>> import bayesgrove as bg
+    >>> trees = bg.TreeData.from_newick(5 * ["((a,b)c,d)e;", "((a,b)c)e;", "(x,(y,y)x,x)z;", "(x,(y,y)x)z;"])
+    >>> model = bg.InfiniteTreeHMMMixture(n_states=2, n_chains=2, n_tune=20, n_draws=50, random_state=0).fit(trees)
+    >>> model.labels_[:4].tolist()
+    [0, 0, 1, 1]
+    >>> model.predict_proba(trees).shape[1] == model.n_clusters_ + 1
+    True
+    """
+
+    responsibilities_: np.ndarray
+    log_evidence_: float
+    history_: dict[str, np.ndarray]
+    n_states_: int
+    concentration_: float
+    prior_strength_: Strengths
+    components_tree_: ComponentsTree
+
+    def __init__(
+        self,
+        n_states: Any = 4,
+        concentration: Any = None,
+        prior_strength: Any = 1.0,
+        missing: str = "bottom_prior",
+        *,
+        method: str = "gibbs",
+        init: Any = "vb",
+        split_merge: str | None = "auto",
+        estimate: str = "vi",
+        emission: str = "auto",
+        n_init: int = 3,
+        max_iter: int | None = None,
+        compat: bool = True,
+        n_chains: int = 4,
+        n_tune: int = 100,
+        n_draws: int = 200,
+        thin: int = 1,
+        min_count: int = 1,
+        unseen: str = "marginal",
+        overflow: str = "share_last",
+        run_dir: Any = None,
+        resume: bool = False,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_states = n_states
+        self.concentration = concentration
+        self.prior_strength = prior_strength
+        self.missing = missing
+        self.method = method
+        self.init = init
+        self.split_merge = split_merge
+        self.estimate = estimate
+        self.emission = emission
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.compat = compat
+        self.n_chains = n_chains
+        self.n_tune = n_tune
+        self.n_draws = n_draws
+        self.thin = thin
+        self.min_count = min_count
+        self.unseen = unseen
+        self.overflow = overflow
+        self.run_dir = run_dir
+        self.resume = resume
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: TreeData, y: Any = None) -> Self:
+        """Run the method and find clusters.
+
+        Parameters
+        ----------
+        X : TreeData
+        y : ignored
+            For scikit-learn's sake.
+        """
+        self._check_settings()
+        self._forget()
+        self._data, self._schema = fitting_trees(X, self)
+        self._seed = self._resolve_seed()
+        self._about = self._describe()
+        self._links = unique_links(self._data.forest)
+        self.n_states_ = resolve_states(self)
+        if self.method == "vb":
+            self._keep_found(fit_by_vb(self))
+        elif self.method == "paper":
+            self._keep_found(fit_by_paper(self))
+        else:
+            self._plan: ChainPlan = plan_chains(self)
+            self._run(self._plan.sampler, self._plan.schedule, self._about)
+            self._summarise()
+        return self
+
+    def _check_settings(self) -> None:
+        self._check_chain_settings()
+        check_tree_settings(self)
+        check_choice("method", self.method, METHODS)
+        check_choice("estimate", self.estimate, ESTIMATES)
+        if isinstance(self.init, str):
+            check_choice("init", self.init, INITS)
+        check_whole("n_init", self.n_init, 1)
+        if self.max_iter is not None:
+            check_whole("max_iter", self.max_iter, 1)
+        check_concentration(self.concentration, may_learn=self._is_sampled())
+        check_strength(self.prior_strength, may_learn=self._is_sampled())
+
+    def _is_sampled(self) -> bool:
+        """Whether chains are run."""
+        return self.method in ("gibbs", "collapsed")
+
+    def _given_concentration(self) -> Any:
+        if self.concentration is not None:
+            return self.concentration
+        return PAPER_CONCENTRATION if self.method == "paper" else CONCENTRATION
+
+    def _forget(self) -> None:
+        """Another method has other attributes."""
+        for name in ("posterior_", "diagnostics_", "converged_", "acceptance_", "responsibilities_", "log_evidence_"):
+            self.__dict__.pop(name, None)
+        self.history_ = {}
+
+    # ---- summaries
+
+    def _make_posterior(self, draws: list[dict[str, np.ndarray]], scalars: dict[str, np.ndarray]) -> Posterior:
+        self._drawn = draws
+        labels = np.stack([own["labels"] for own in draws])
+        return Posterior(labels, scalars, {}, self._posterior_attributes())
+
+    def _summarise(self) -> None:
+        self._keep_found(find_by_chains(self, self._estimate()))
+        self._drawn = []
+
+    def _estimate(self) -> np.ndarray:
+        posterior = self.posterior_
+        if self.estimate == "map":
+            place = np.unravel_index(np.argmax(posterior.scalars["log_joint"]), posterior.labels.shape[:2])
+            return relabel(posterior.labels[place])
+        rng = generator(self._seed, ESTIMATE_PATH)
+        return posterior.point_estimate(self.estimate, random_state=rng, n_jobs=self.n_jobs).labels
+
+    def _keep_found(self, found: Found) -> None:
+        """Clusters, their components, and the hierarchy over them."""
+        self._prior, self._parameters, self._kept = found.prior, found.parameters, found.kept
+        self.concentration_, self.prior_strength_ = found.concentration, found.prior.strengths
+        self.weights_ = np.bincount(found.labels) / found.labels.size
+        members = np.eye(int(found.labels.max()) + 1)[:, found.labels]
+        self.components_tree_ = build_components_tree(
+            self._links, found.prior, found.counts, members, found.concentration
+        )
+        merges = [self.components_tree_.children(node) for node in range(len(members), 2 * len(members) - 1)]
+        children = np.array(merges, np.int64).reshape(-1, 2)
+        above = self.components_tree_.log_ratios
+        if found.between is not None:
+            above = merge_odds(found.between, np.bincount(found.labels), children)
+        with np.errstate(divide="ignore"):
+            inside = logit(found.together)
+        tree = hang_items(found.labels, np.bincount(found.labels), inside, children, above)
+        self._keep_clusters(self._data, found.labels, tree)
+
+    def cut(self, n_clusters: int | str | None = None, *, probability: float | None = None) -> np.ndarray:
+        """Labels of the trees when clusters are merged as in `components_tree_`; nothing is fitted again.
+
+        Parameters
+        ----------
+        n_clusters : int or "gap", optional
+            So many clusters, or as many as there are before the merge that costs most.
+        probability : float, optional
+            Merge what is one cluster with at least this probability.
+        """
+        check_is_fitted(self, "components_tree_")
+        merged = self.components_tree_.cut(n_clusters, probability=probability)
+        return relabel(merged[self.labels_])
+
+    @property
+    def components_(self) -> list[TreeHMM]:
+        """A `TreeHMM` of each cluster."""
+        return component_models(self)
+
+    def _result_parts(self) -> dict[str, Any]:
+        parts: dict[str, Any] = {"log_evidence": getattr(self, "log_evidence_", None)}
+        if hasattr(self, "posterior_"):
+            verdict = self.diagnostics_.verdict.sentence
+            parts |= {"posterior": self.posterior_, "diagnostics": self.diagnostics_, "details": {"verdict": verdict}}
+        elif self.method == "paper":
+            parts["details"] = {"note": "the printed procedure: no draws of a posterior"}
+        return parts
+
+    def _own_exhibits(self) -> list[Exhibit]:
+        if hasattr(self, "posterior_"):
+            return [count_lines(self.posterior_.scalars["n_clusters"])]
+        if "n_clusters" in self.history_:
+            return [count_lines(self.history_["n_clusters"][np.newaxis], "sweep")]
+        return []
+
+    # ---- new trees, averaged over draws
+
+    def _n_known(self) -> int:
+        return len(self.weights_)
+
+    def _probabilities(self, data: TreeData) -> np.ndarray:
+        return cluster_probabilities(self._kept, self._prior, data.forest)
+
+    def _log_density(self, data: TreeData) -> np.ndarray:
+        return log_density(self._kept, self._prior, data.forest)
+
+    def predict(self, X: TreeData) -> np.ndarray:
+        """Most probable cluster of each tree among those of `labels_`.
+
+        Parameters
+        ----------
+        X : TreeData
+            Labels never seen and positions beyond the largest are treated as `unseen` and `overflow` say.
+        """
+        data = self.prepare(X)
+        chances = cluster_probabilities(self._kept, self._prior, data.forest, with_new=False)
+        return chances[:, :-1].argmax(axis=1)
+
+    def predict_proba(self, X: TreeData, top_k: int | None = None) -> Any:
+        """Probability that each tree joins each cluster of `labels_`, in the last column a new one; rows sum to 1.
+
+        Averaged over draws. The mass of a new cluster is a lower bound: the integral over the prior is replaced by the
+        variational bound of the tree alone.
+
+        Parameters
+        ----------
+        X : TreeData
+        top_k : int, optional
+            Give a pair (clusters, probabilities) of the k most probable instead; a new cluster is `n_clusters_`.
+        """
+        return super().predict_proba(X, top_k)
+
+    def continue_fit(self, n_draws: int) -> Self:
+        """Go on with the chains for more draws; the same as if they had been longer from the start.
+
+        Parameters
+        ----------
+        n_draws : int
+            More draws of each chain.
+        """
+        check_is_fitted(self, "components_tree_")
+        if not self._is_sampled():
+            raise InvalidSettingError(f"method={self.method!r} has no chains to go on with. Fit with method='gibbs'.")
+        return super().continue_fit(n_draws)
+
+    # ---- files
+
+    def _own_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        return infinite_parts(self)
+
+    def _take_own_parts(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        take_infinite_parts(self, document, arrays)

@@ -1,0 +1,329 @@
+"""What all estimators of trees share after they are fitted: prediction, what sets clusters apart, reports, files."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from bayesgrove.core import provenance
+from bayesgrove.core.errors import InvalidInputError
+from bayesgrove.core.rng import generator, resolve_seed
+from bayesgrove.estimators.clusterer import SAMPLING_PATH, most_probable
+from bayesgrove.estimators.notebook import result_html
+from bayesgrove.estimators.settings import check_whole
+from bayesgrove.estimators.tree_drawing import draw_like, kept_skeletons
+from bayesgrove.estimators.tree_inputs import TreeSchema, new_trees
+from bayesgrove.estimators.tree_model_files import save_tree_model
+from bayesgrove.estimators.tree_reports import report_result
+from bayesgrove.inference.description import Description, describe_rows
+from bayesgrove.inference.exhibits import Exhibit
+from bayesgrove.inference.result import Result
+from bayesgrove.inference.tree_exhibits import ClassTable, emission_maps, make_class_table, switch_map, telling_exhibits
+from bayesgrove.inference.tree_features import (
+    ClusterCounts,
+    Telling,
+    cluster_counts,
+    feature_table,
+    telling_labels,
+    telling_positions,
+    typical_trees,
+)
+from bayesgrove.io.tree_data import LabelledTree, TreeData
+from bayesgrove.models.tree_hmm.engine import log_likelihoods
+from bayesgrove.models.tree_hmm.links import node_values, unique_links
+from bayesgrove.models.tree_hmm.parameters import Parameters, TreePrior, with_values
+from bayesgrove.report import write_report
+from bayesgrove.trees import Tree
+from bayesgrove.trees.forest import Forest
+
+FITTED = "weights_"
+
+
+class TreeEstimator(ClusterMixin, BaseEstimator):
+    """Base of estimators of trees.
+
+    A subclass sets `weights_`, `_parameters`, `_prior` and `_schema`, calls `_keep_clusters` in `fit`, and gives
+    `_probabilities`, `_log_density`, `_own_parts` and `_take_own_parts`.
+    """
+
+    missing: str
+    prior_strength: Any
+    emission: str
+    min_count: int
+    unseen: str
+    overflow: str
+    random_state: Any
+    verbose: int
+
+    weights_: np.ndarray
+    labels_: np.ndarray
+    n_clusters_: int
+    tree_: Tree
+    result_: Result
+    typical_: np.ndarray
+
+    _schema: TreeSchema
+    _prior: TreePrior
+    _parameters: Parameters
+    _seed: int
+    _counts: ClusterCounts
+    _typical: TreeData
+    _skeletons: Forest
+    _skeleton_clusters: np.ndarray
+    _about: dict[str, Any]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.non_deterministic = False
+        return tags
+
+    # ---- what a family gives
+
+    def _probabilities(self, data: TreeData) -> np.ndarray:
+        """Probability of each cluster of each tree; a column more for a new one where there may be one."""
+        raise NotImplementedError
+
+    def _log_density(self, data: TreeData) -> np.ndarray:
+        """Log density of each tree given its skeleton."""
+        raise NotImplementedError
+
+    def _own_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What a model file keeps besides what all models of trees share."""
+        raise NotImplementedError
+
+    def _take_own_parts(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        """Take `_own_parts` back from a model file, or refuse them."""
+        raise NotImplementedError
+
+    def _own_exhibits(self) -> list[Exhibit]:
+        """What a report shows besides what all models of trees have."""
+        return []
+
+    def _result_parts(self) -> dict[str, Any]:
+        """Fields of the result that a family has besides: draws, diagnostics, evidence, details."""
+        return {}
+
+    # ---- new trees
+
+    @property
+    def vocabulary_(self) -> tuple[str, ...] | None:
+        """Texts of the labels by code; None where the labels fitted are codes or numbers."""
+        return self._schema.vocabulary
+
+    @property
+    def max_outdegree_(self) -> int:
+        """The largest position."""
+        return self._schema.max_outdegree
+
+    def prepare(self, X: TreeData) -> TreeData:
+        """New trees in the labels and positions of this model, as `predict` and the others see them.
+
+        `n_unseen` and `n_overflowing` of the result count the nodes whose labels or positions had to give way.
+
+        Parameters
+        ----------
+        X : TreeData
+        """
+        check_is_fitted(self, FITTED)
+        return new_trees(X, self, self._schema)
+
+    def _log_likelihoods(self, data: TreeData, parameters: Parameters | None = None) -> np.ndarray:
+        """(component, tree), given skeletons."""
+        own = self._parameters if parameters is None else parameters
+        values = node_values(data.forest)
+        if values is not None:
+            own = with_values(self._prior, own, values)
+        return log_likelihoods(unique_links(data.forest), own.tables, self._prior.mode)
+
+    def predict(self, X: TreeData) -> np.ndarray:
+        """Most probable cluster of each tree among those of `labels_`.
+
+        Parameters
+        ----------
+        X : TreeData
+            Labels never seen and positions beyond the largest are treated as `unseen` and `overflow` say.
+        """
+        return self._probabilities(self.prepare(X))[:, : self._n_known()].argmax(axis=1)
+
+    def _n_known(self) -> int:
+        """Columns of the probabilities that are clusters of the fit."""
+        return len(self.weights_)
+
+    def predict_proba(self, X: TreeData, top_k: int | None = None) -> Any:
+        """Probability of each cluster of each tree; rows sum to 1.
+
+        Parameters
+        ----------
+        X : TreeData
+        top_k : int, optional
+            Give a pair (clusters, probabilities) of the k most probable instead.
+        """
+        return most_probable(self._probabilities(self.prepare(X)), top_k)
+
+    def score_samples(self, X: TreeData) -> np.ndarray:
+        """Log-likelihood of each tree: of its labels, and of which places are filled, given its internal nodes.
+
+        Values of one tree under several models compare; those of trees of different shapes do not.
+
+        Parameters
+        ----------
+        X : TreeData
+        """
+        return self._log_density(self.prepare(X))
+
+    def score(self, X: TreeData, y: Any = None) -> float:
+        """Mean of `score_samples`.
+
+        Parameters
+        ----------
+        X : TreeData
+        y : ignored
+        """
+        return float(np.mean(self.score_samples(X)))
+
+    def sample(self, n_samples: int = 1, random_state: Any = None, like: TreeData | None = None) -> TreeData:
+        """New trees; their clusters are in `targets`.
+
+        The model is a law of labels and filled places given the internal nodes. These are taken from trees of the same
+        cluster in `fit`, or from those given.
+
+        Parameters
+        ----------
+        n_samples : int
+        random_state : int, optional
+            None continues from the estimator's own seed.
+        like : TreeData, optional
+            Trees whose internal nodes are used, chosen at random.
+        """
+        check_is_fitted(self, FITTED)
+        check_whole("n_samples", n_samples, 1)
+        seed = self._seed if random_state is None else resolve_seed(random_state)
+        return draw_like(self, generator(seed, SAMPLING_PATH), n_samples, like)
+
+    # ---- summaries
+
+    def _keep_clusters(self, data: TreeData, labels: np.ndarray, tree: Tree) -> None:
+        """Set what follows from the trees and their clusters."""
+        self.labels_, self.n_clusters_ = labels, int(labels.max()) + 1
+        self.tree_ = tree if data.sources is None else replace(tree, leaf_labels=data.sources)
+        self._counts = cluster_counts(data.forest, labels, self.n_clusters_)
+        self.typical_ = typical_trees(data.forest, labels, self.n_clusters_)
+        self._typical = data[self.typical_]
+        self._skeletons, self._skeleton_clusters = kept_skeletons(data.forest, labels, self._prior.mode)
+        self._features = feature_table(data.forest, self._schema.vocabulary)
+        described = describe_rows(self._features.take, self._features.n_columns, self.tree_, labels)
+        self._set_result(described, self._features.names)
+
+    def _describe(self) -> dict[str, Any]:
+        settings = {name: value for name, value in self.get_params(deep=False).items() if name != "run_dir"}
+        return provenance.record(type(self).__name__, settings, self._seed)
+
+    def _set_result(self, description: Description | None, feature_names: tuple[str, ...]) -> None:
+        shape = self._prior.shape
+        self.result_ = Result(
+            **{
+                "model": type(self).__name__,
+                "labels": self.labels_,
+                "tree": self.tree_,
+                "log_evidence": None,
+                "likelihood": f"hidden-tree Markov model, {shape.n_states} states, missing={self.missing!r}",
+                "feature_names": feature_names,
+                "provenance": self._about,
+                "description": description,
+                "exhibits": tuple(self._exhibits()),
+                "noun": "tree",
+                **self._result_parts(),
+            }
+        )
+
+    def _exhibits(self) -> list[Exhibit]:
+        names, tables = self._schema.vocabulary, self._parameters.tables
+        is_discrete = self._prior.gaussians is None
+        maps = emission_maps(tables.emission[: self.n_clusters_], names) if is_discrete else []
+        return [
+            *telling_exhibits(self._counts, names),
+            *self._own_exhibits(),
+            *maps,
+            switch_map(tables.switching[: self.n_clusters_]),
+        ]
+
+    @property
+    def typical_trees_(self) -> list[LabelledTree]:
+        """The most typical tree of each cluster: nearest, by Ruzicka's distance, to the cluster's mean table."""
+        check_is_fitted(self, "labels_")
+        return [self._typical[cluster] for cluster in range(self.n_clusters_)]
+
+    def telling_labels(self, most: int = 10) -> list[Telling]:
+        """The labels that set each cluster apart from all others, by log odds in units of their standard errors.
+
+        Parameters
+        ----------
+        most : int
+            Of each cluster. Negative log odds are labels that it lacks.
+        """
+        check_is_fitted(self, "labels_")
+        check_whole("most", most, 1)
+        return telling_labels(self._counts, self._schema.vocabulary, most)
+
+    def telling_positions(self, most: int = 10) -> list[Telling]:
+        """The positions that set each cluster apart: where its internal nodes have children more, or less, often.
+
+        Parameters
+        ----------
+        most : int
+            Of each cluster.
+        """
+        check_is_fitted(self, "labels_")
+        check_whole("most", most, 1)
+        return telling_positions(self._counts, most)
+
+    def class_table(self, classes: Any) -> ClassTable:
+        """Number of trees of each known class in each cluster.
+
+        Parameters
+        ----------
+        classes : array of shape (n_trees,)
+            Numbers or texts, for the trees of `fit`; `data.targets` where the files had them.
+        """
+        check_is_fitted(self, "labels_")
+        if np.shape(classes) != self.labels_.shape:
+            raise InvalidInputError(f"classes are one per tree, {self.labels_.size}, got shape {np.shape(classes)}.")
+        return make_class_table(self.labels_, self.n_clusters_, classes)
+
+    # ---- reports and files
+
+    def _html_repr(self) -> str:
+        """What scikit-learn shows in notebooks, and what was found."""
+        settings: str = super()._html_repr()
+        return settings + result_html(self.result_) if hasattr(self, "result_") else settings
+
+    def report(self, path: Any, *, title: str | None = None, classes: Any = None) -> Path:
+        """Write one HTML file that shows clusters, typical trees, what sets them apart, hidden states and chains.
+
+        It needs no network and no other file; open it in a browser.
+
+        Parameters
+        ----------
+        path : str or Path
+            An existing file is replaced.
+        title : str, optional
+            Heading of the page.
+        classes : array of shape (n_trees,), optional
+            Known classes; how clusters meet them is shown.
+        """
+        check_is_fitted(self, "labels_")
+        return write_report(report_result(self, classes), path, title=title)
+
+    def save(self, path: Any) -> None:
+        """Write the fitted model to a file that `bayesgrove.load` reads; arrays and JSON, never pickle.
+
+        Parameters
+        ----------
+        path : str or Path
+        """
+        check_is_fitted(self, FITTED)
+        save_tree_model(self, path)

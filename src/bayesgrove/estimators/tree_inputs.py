@@ -1,0 +1,144 @@
+"""What users hand to estimators of trees, in the labels and positions of the model."""
+
+import logging
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesgrove.core.errors import InvalidInputError, InvalidSettingError, InvalidTreeError
+from bayesgrove.estimators.settings import check_choice, check_positive, check_whole
+from bayesgrove.io.tree_data import TreeData
+from bayesgrove.io.tree_labels import UNSEEN_RULES
+from bayesgrove.models.tree_hmm.tables import MODES, Strengths
+from bayesgrove.trees.forest import OVERFLOW_RULES
+
+EMISSIONS = ("auto", "discrete", "gaussian")
+LEARN = "auto"
+
+
+class TreeSchema(NamedTuple):
+    """Labels and positions of the trees a model was fitted to."""
+
+    vocabulary: tuple[str, ...] | None
+    """Texts of the labels; None where labels are codes or numbers."""
+    n_labels: int
+    """Number of codes; 0 where labels are numbers."""
+    max_outdegree: int
+    n_columns: int
+    """Numbers at every node; 0 where labels are texts or codes."""
+
+
+def check_tree_settings(model: Any) -> None:
+    """Refuse settings of data and prior that all estimators of trees share."""
+    check_choice("missing", model.missing, tuple(MODES))
+    check_choice("emission", model.emission, EMISSIONS)
+    check_choice("unseen", model.unseen, UNSEEN_RULES)
+    check_choice("overflow", model.overflow, OVERFLOW_RULES)
+    check_whole("min_count", model.min_count, 1)
+
+
+def check_strength(value: Any, *, may_learn: bool = False) -> Any:
+    """Strengths of the four families of tables: a number, four of them by name, or "auto" where they are learned."""
+    if isinstance(value, str) and value == LEARN and may_learn:
+        return LEARN
+    if isinstance(value, str):
+        choices = "a positive number or 'auto'" if may_learn else "a positive number"
+        raise InvalidSettingError(f"prior_strength must be {choices}, got {value!r}. Try 1.0.")
+    if not isinstance(value, dict):
+        check_positive("prior_strength", value)
+        return Strengths(*[float(value)] * 4)
+    unknown = sorted(set(value) - set(Strengths._fields))
+    if unknown:
+        raise InvalidSettingError(
+            f"prior_strength by table has the keys {', '.join(Strengths._fields)}, got {unknown}. Leave them out."
+        )
+    for name, strength in value.items():
+        check_positive(f"prior_strength[{name!r}]", strength)
+    return Strengths(**{name: float(strength) for name, strength in value.items()})
+
+
+def checked_trees(X: Any, name: str) -> TreeData:
+    """The trees, or an error that says how to make some."""
+    if not isinstance(X, TreeData):
+        raise InvalidInputError(
+            f"{name} takes trees, a TreeData, got {type(X).__name__}. Make one with bayesgrove.read_trees(files) or "
+            "TreeData.from_xml, from_json, from_parents, ...; for tables take BHC or NRMMixture."
+        )
+    if not len(X):
+        raise InvalidInputError(f"{name} needs at least one tree, got none. Was everything skipped when it was read?")
+    return X
+
+
+def fitting_trees(X: Any, model: Any) -> tuple[TreeData, TreeSchema]:
+    """Trees to fit, with only the labels that occur, and what new ones must be brought to."""
+    data = checked_trees(X, type(model).__name__)
+    check_emission(data, model.emission)
+    if data.forest.values is None and data.vocabulary is not None:
+        data = data.with_own_vocabulary(model.min_count, reserve_rare=model.unseen == "rare")
+    check_childless(data, model.missing)
+    n_columns = 0 if data.forest.values is None else data.forest.values.shape[1]
+    n_labels = 0 if n_columns else max(data.n_labels, 1)
+    if not n_columns and data.n_labels == 0:  # every label is unknown
+        data = with_n_labels(data, 1)
+    return data, TreeSchema(data.vocabulary or None, n_labels, data.max_outdegree, n_columns)
+
+
+def with_n_labels(data: TreeData, n_labels: int) -> TreeData:
+    """The same codes, more of which might have occurred."""
+    return TreeData(data.forest.with_labels(data.forest.labels, n_labels), None, data.sources, data.targets)
+
+
+def check_emission(data: TreeData, emission: str) -> None:
+    """Refuse a law of emissions that does not fit the labels."""
+    is_continuous = data.forest.values is not None
+    if emission == "gaussian" and not is_continuous:
+        raise InvalidSettingError(
+            'emission="gaussian" is for trees whose labels are numbers, and these have texts or codes. Give floats to '
+            'TreeData.from_parents, or take emission="auto".'
+        )
+    if emission == "discrete" and is_continuous:
+        raise InvalidSettingError(
+            'emission="discrete" is for trees whose labels are texts or codes, and these have numbers. Code them, or '
+            'take emission="auto".'
+        )
+
+
+def check_childless(data: TreeData, missing: str) -> None:
+    """Refuse internal nodes without children where switches look at present children only."""
+    if missing != "renorm":
+        return
+    forest = data.forest
+    childless = np.flatnonzero(forest.internal & (np.diff(forest.child_start) == 0))
+    if childless.size:
+        tree, node = forest.place_of(int(childless[0]))
+        raise InvalidTreeError(
+            f'tree {tree}, node {node}: missing="renorm" needs a child at every internal node, and this one has none. '
+            'Take missing="bottom_prior".',
+            tree=tree,
+            node=node,
+        )
+
+
+def new_trees(X: Any, model: Any, schema: TreeSchema) -> TreeData:
+    """New trees in the model's labels and positions; what had to give way is counted and logged."""
+    data = checked_trees(X, type(model).__name__)
+    n_columns = 0 if data.forest.values is None else data.forest.values.shape[1]
+    if n_columns != schema.n_columns:
+        words = [f"{n} numbers" if n else "texts or codes" for n in (schema.n_columns, n_columns)]
+        raise InvalidInputError(f"labels of the trees fitted were {words[0]}, these are {words[1]}. Use one kind.")
+    if not n_columns:
+        known = schema.n_labels if schema.vocabulary is None else schema.vocabulary
+        data = data.with_vocabulary(known, unseen=model.unseen)
+    data = data.with_max_outdegree(schema.max_outdegree, model.overflow)
+    check_childless(data, model.missing)
+    tell(data)
+    return data
+
+
+def tell(data: TreeData) -> None:
+    """Log what had to give way."""
+    logger = logging.getLogger("bayesgrove")
+    if data.n_unseen:
+        logger.info("%d nodes have labels that were not there in fitting", data.n_unseen)
+    if data.n_overflowing:
+        logger.info("%d nodes stand at positions beyond the largest of fitting", data.n_overflowing)
