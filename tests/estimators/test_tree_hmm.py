@@ -145,6 +145,7 @@ def test_the_mixture_finds_both_kinds(mixture):
 def test_what_sets_clusters_apart(mixture):
     told = mixture.telling_labels(most=2)
     assert [t.cluster for t in told] == [0, 0, 1, 1]
+    assert all(t.log_odds > 0 for t in told)
     books = {t.name: t for t in told if t.cluster == 1}
     assert books["chapter"].log_odds > 2.0
     n_chapters, n_nodes = 30, 12 * 2 + 3 * 30

@@ -70,8 +70,10 @@ def test_log_odds_by_hand():
 def test_what_is_telling(trees):
     counts = cluster_counts(trees.forest, np.array([0, 0, 1, 1]), 2)
     told = telling_labels(counts, trees.vocabulary, 1)
-    assert [(t.cluster, t.name) for t in told] == [(0, "x"), (1, "x")]
-    assert told[0].log_odds < 0 < told[1].log_odds
+    assert [(t.cluster, t.name) for t in told] == [(0, "b"), (1, "x")]
+    assert all(t.log_odds > 0 for t in told)
+    lacking = next(t for t in telling_labels(counts, trees.vocabulary, 9) if t.cluster == 0 and t.name == "x")
+    assert lacking.log_odds == pytest.approx(-told[1].log_odds)
     assert telling_positions(counts, 1)[1].name == "3"
     assert telling_labels(cluster_counts(trees.forest, np.zeros(4, int), 1), None, 3) == []
     assert [exhibit.title for exhibit in telling_exhibits(counts, trees.vocabulary)] == [

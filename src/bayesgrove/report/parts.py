@@ -62,6 +62,7 @@ def _summary(result: Result, law: CountLaw | None, certainty: np.ndarray | None)
     return {
         "n_items": int(result.labels.size),
         "n_columns": len(result.feature_names),
+        "noun": result.noun,
         "n_clusters": result.n_clusters,
         "log_evidence": None if result.log_evidence is None else number(result.log_evidence),
         "how_many": words.how_many(result, law),

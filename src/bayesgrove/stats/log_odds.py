@@ -21,8 +21,12 @@ class LogOdds(NamedTuple):
     """(n_groups, n_symbols): the same of all other groups together."""
 
     def strongest(self, most: int) -> np.ndarray:
-        """Symbols of each group with the largest ratios in units of their errors; (n_groups, most or fewer)."""
-        return np.argsort(-np.abs(self.log_ratio / self.error), axis=1, kind="stable")[:, :most]
+        """Symbols of each group with the largest ratios in units of their errors; (n_groups, most or fewer).
+
+        Symbols that a group lacks count half: what it has tells more than what it has not.
+        """
+        ratio = self.log_ratio / self.error
+        return np.argsort(-np.where(ratio > 0.0, ratio, -0.5 * ratio), axis=1, kind="stable")[:, :most]
 
 
 def log_odds(counts: np.ndarray, trials: np.ndarray) -> LogOdds:

@@ -11,6 +11,7 @@ from bayesgrove.core.table import Table
 MOST_CATEGORIES = 12
 """Of a column with more categories only the most frequent are features of their own."""
 LEVEL = 0.95
+ROUNDING = 1e-13
 
 
 class Feature(NamedTuple):
@@ -135,7 +136,9 @@ def _describe_means(sums: _Sums, centre: float) -> tuple[np.ndarray, ...]:
         share = n / sums.n_all
         bits = 0.5 * (np.log2(all_variance) - share * np.log2(own) - (1.0 - share) * np.log2(other))
     telling = np.where((all_variance > 0.0) & (n > 0.0) & (rest > 0.0), np.maximum(bits, 0.0), 0.0)
-    return mean + centre, mean + centre - half, mean + centre + half, telling
+    whole = mean + centre
+    whole = np.where(np.abs(whole) < ROUNDING * abs(centre), 0.0, whole)  # cells of 0 and nothing else, centred before
+    return whole, whole - half, whole + half, telling
 
 
 def _describe_rates(sums: _Sums, centre: float) -> tuple[np.ndarray, ...]:

@@ -23,7 +23,8 @@ function showPage(whole, cut, number = 0) {
   model.shownView = number;
   model.chooseView = (chosen) => switchView(whole, state, chosen);
   const nColumns = data.views ? data.views.columns.length : data.summary.n_columns;
-  document.getElementById("model").textContent = `${data.model} · ${count(model.n, "row")} × ${count(nColumns, "column")}`;
+  const size = data.summary.noun === "row" ? `${count(model.n, "row")} × ${count(nColumns, "column")}` : count(model.n, data.summary.noun);
+  document.getElementById("model").textContent = `${data.model} · ${size}`;
   document.getElementById("title").textContent = tidy(data.title, 200);
   const shown = PARTS.filter((part) => part.has(data));
   for (const part of PARTS) {
