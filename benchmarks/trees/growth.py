@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesgrove.core.rng import generator
 from bayesgrove.models.tree_hmm.links import plain_links, unique_links
 from bayesgrove.trees.forest import Forest
 from benchmarks.child import peak_mb, reset_peak, resident_mb
@@ -15,9 +16,10 @@ WANTED_EXPONENT = 1.1
 
 
 def repeated(forest: Forest, n_nodes: int) -> Forest:
-    """About so many nodes of trees taken in turn, again and again."""
+    """About so many nodes of trees taken in turn, in a random order, again and again."""
     n_trees = max(1, round(n_nodes / forest.n_nodes * forest.n_trees))
-    return forest.take(np.arange(n_trees) % forest.n_trees)
+    order = generator(0).permutation(forest.n_trees)
+    return forest.take(order[np.arange(n_trees) % forest.n_trees])
 
 
 def measure(sizes: list[int], seed: int, repeats: int) -> list[dict[str, Any]]:

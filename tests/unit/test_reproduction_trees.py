@@ -94,6 +94,7 @@ def test_fits_of_the_paper(case, kind, how):
         assert own.test[0] == metrics.tree_silhouette(case.test, found.test, "paper")
 
 
+@pytest.mark.slow
 def test_our_chains_leave_one_cluster(case):
     trace = runs.from_one_cluster(case, 2, 6, 0)
     assert trace.shape == (6,)
