@@ -150,11 +150,34 @@ def join_pieces(prior, plan, log_concentration, forest, pieces):
 
 def block_trees(problem: Problem, order: np.ndarray, plan: Plan) -> tuple[Forest, Pieces]:
     """Exact trees of all blocks, in parallel, then all joins; the same for any number of threads."""
+    n_blocks = plan.truncated.size
+    forest, pieces = new_forest(problem.n_rows), new_pieces(2 * n_blocks - 1, n_stats(problem.prior))
+    largest = largest_block(plan)
+    if problem.remote is None:
+        totals = largest * largest_statistics(problem.prior, problem.values)
+        build_blocks(problem, order, plan, (largest, totals), forest, pieces)
+    else:
+        problem.remote.build_blocks(problem, order, plan, largest, forest, pieces)
+    join_pieces(problem.prior, plan, problem.log_concentration, forest, pieces)
+    return forest, pieces
+
+
+def largest_block(plan: Plan) -> int:
+    """Rows of the largest block that is looked into."""
+    return int(np.diff(plan.starts)[~plan.truncated].max(initial=1))
+
+
+def build_blocks(
+    problem: Problem,
+    order: np.ndarray,
+    plan: Plan,
+    limits: tuple[int, np.ndarray],
+    forest: Forest,
+    pieces: Pieces,
+) -> None:
+    """Trees of all blocks of a plan; `limits` are the largest block's rows and no smaller than any statistic in it."""
     prior, values, n_blocks = problem.prior, problem.values, plan.truncated.size
-    sizes = np.diff(plan.starts)
-    largest = int(sizes[~plan.truncated].max(initial=1))
-    forest, pieces = new_forest(values.shape[0]), new_pieces(2 * n_blocks - 1, n_stats(prior))
-    totals = largest * largest_statistics(prior, values)
+    largest, totals = limits
     scorer = choose_scorer(prior, totals, largest, problem.log_concentration, complete=problem.complete)
 
     def job(first: int) -> int:
@@ -172,5 +195,3 @@ def block_trees(problem: Problem, order: np.ndarray, plan: Plan) -> tuple[Forest
         )
     for s in np.flatnonzero(plan.truncated):
         chain_block(prior, values, order, plan, problem.log_concentration, forest, pieces, s)
-    join_pieces(prior, plan, problem.log_concentration, forest, pieces)
-    return forest, pieces

@@ -7,7 +7,7 @@ regraft and refine are kept only where they raise it.
 
 import logging
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -144,7 +144,7 @@ def regrafted(problem: Problem, forest: Forest) -> Forest | None:
             "%d clusters are too many to regraft (%d at most): the joined tree is kept", heads.size, MOST_ATOMS
         )
         return None
-    rows, sizes = cluster_statistics(problem.prior, problem.values, labels, heads.size)
+    rows, sizes = statistics_by(problem, labels, heads.size)
     inner, inside = np.maximum(heads - n, 0), heads >= n
     log_q = np.where(inside, forest.log_q[inner], forest.leaf_log_q[np.minimum(heads, n - 1)])
     log_d = np.where(inside, forest.log_d[inner], problem.log_concentration)
@@ -175,24 +175,41 @@ def with_new_top(
 def reassign(problem: Problem, labels: np.ndarray, n_clusters: int) -> tuple[np.ndarray, bool]:
     """Flat passes: each row to its best cluster or a new one, until few move; whether the first pass moved many."""
     n = labels.size
-    order = np.arange(n)
     for done in range(MOST_PASSES):
-        rows, sizes = cluster_statistics(problem.prior, problem.values, labels, n_clusters)
+        rows, sizes = statistics_by(problem, labels, n_clusters)
         rows, sizes = np.vstack([rows[sizes > 0], np.zeros((1, rows.shape[1]))]), sizes[sizes > 0]
         log_weight = np.append(np.log(sizes), problem.log_concentration)
         density = make_filter(problem.prior, rows, complete=problem.complete)
         labels = np.searchsorted(np.unique(labels), labels)
-        starts = np.arange(sizes.size + 2)
-        moved = Parallel(n_jobs=problem.n_threads, require="sharedmem")(
-            delayed(assign)(
-                density, log_weight, starts, problem.values, order, first, min(first + ROWS_PER_CHUNK, n), labels
-            )
-            for first in range(0, n, ROWS_PER_CHUNK)
-        )
+        n_moved = assign_all(problem, density, log_weight, np.arange(sizes.size + 2), labels)
         n_clusters = sizes.size + 1
-        if sum(moved) < FEW_MOVED * n:
+        if n_moved < FEW_MOVED * n:
             return labels, done > 0
     return labels, True
+
+
+def statistics_by(problem: Problem, labels: np.ndarray, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
+    """Statistics and sizes of the clusters of all rows."""
+    if problem.remote is not None:
+        return problem.remote.cluster_statistics(problem, labels, n_clusters)
+    return cluster_statistics(problem.prior, problem.values, labels, n_clusters)
+
+
+def assign_all(
+    problem: Problem, density: Any, log_weight: np.ndarray, starts: np.ndarray, labels: np.ndarray
+) -> int:
+    """Write the best group of every row to `labels`; how many changed."""
+    if problem.remote is not None:
+        return problem.remote.assign(density, log_weight, starts, labels)
+    n = labels.size
+    order = np.arange(n)
+    moved = Parallel(n_jobs=problem.n_threads, require="sharedmem")(
+        delayed(assign)(
+            density, log_weight, starts, problem.values, order, first, min(first + ROWS_PER_CHUNK, n), labels
+        )
+        for first in range(0, n, ROWS_PER_CHUNK)
+    )
+    return sum(moved)
 
 
 def refine_once(problem: Problem, settings: Settings, forest: Forest) -> Forest | None:

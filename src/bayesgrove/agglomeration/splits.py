@@ -48,6 +48,13 @@ class Problem(NamedTuple):
     complete: bool
     seed: int
     n_threads: int
+    remote: Any = None
+    """The rows where they stand on a cluster (`ClusterRows`), or None where `values` has them."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.values.shape[0] if self.remote is None else self.remote.n_rows)
 
 
 class OpenSet(NamedTuple):
@@ -111,6 +118,11 @@ class SplitTree:
         piece[blocks], piece[joins] = np.arange(blocks.size), blocks.size + np.arange(joins.size)
         return piece
 
+    def edges(self) -> np.ndarray:
+        """Where the sets without children begin, ascending, and the number of rows."""
+        is_block = np.array(self.left) == NULL
+        return np.append(np.sort(np.array(self.low)[is_block]), self.high[0])
+
     def plan(self) -> Plan:
         """What to build and in which order."""
         left, right, low, piece = np.array(self.left), np.array(self.right), np.array(self.low), self.pieces()
@@ -130,7 +142,11 @@ def sample_size(n: int, settings: Settings) -> int:
 
 def sample_groups(problem: Problem, settings: Settings, sample: np.ndarray) -> Groups | None:
     """The groups a sample shows; None when it is one cluster."""
-    values = problem.values[sample]
+    return groups_of_values(problem, settings, problem.values[sample])
+
+
+def groups_of_values(problem: Problem, settings: Settings, values: np.ndarray) -> Groups | None:
+    """The groups that the rows of a sample show; None when they are one cluster."""
     atoms = atoms_of_rows(problem.prior, values, problem.log_concentration)
     merges = agglomerate(problem.prior, atoms, problem.log_concentration, complete=problem.complete)
     tree = Tree.from_merges(
@@ -221,10 +237,15 @@ def group_labels(problem: Problem, groups: Groups, order: np.ndarray, sample: np
         )
         for first in jobs
     )
+    keep_sample(groups, order, sample, labels)
+    return labels
+
+
+def keep_sample(groups: Groups, order: np.ndarray, sample: np.ndarray, labels: np.ndarray) -> None:
+    """Give the rows of the sample the group they have in its tree."""
     places = np.searchsorted(order, sample)
     for group, head in enumerate(groups.front):
         labels[places[groups.tree.items_below(int(head))]] = group
-    return labels
 
 
 class Division(NamedTuple):
@@ -237,9 +258,12 @@ class Division(NamedTuple):
 
 def divide(problem: Problem, settings: Settings, rows: np.ndarray, path: tuple[int, ...]) -> Division | None:
     """Divide a set of rows (ascending) by a sample of it; None when the sample is one cluster."""
-    rng = generator(problem.seed, *path)
-    sample = np.sort(rng.choice(rows, sample_size(rows.size, settings), replace=False))
-    return divide_by(problem, settings, rows, sample)
+    return divide_by(problem, settings, rows, draw_sample(problem.seed, settings, rows, path))
+
+
+def draw_sample(seed: int, settings: Settings, rows: np.ndarray, path: tuple[int, ...]) -> np.ndarray:
+    """The sample of a set of rows, ascending; its generator is keyed by where the set came from."""
+    return np.sort(generator(seed, *path).choice(rows, sample_size(rows.size, settings), replace=False))
 
 
 def divide_by(problem: Problem, settings: Settings, rows: np.ndarray, sample: np.ndarray) -> Division | None:
@@ -356,10 +380,13 @@ def halve(values, order, key, low, high, leaf_size):
 
 def halve_sets(problem: Problem, settings: Settings, splits: SplitTree, order: np.ndarray, sets: list[OpenSet]) -> None:
     """Halve homogeneous sets, in parallel; their parts enter the split tree in the order of the sets."""
-    key = np.empty(order.size)
-    parts = Parallel(n_jobs=problem.n_threads, require="sharedmem")(
-        delayed(halve)(problem.values, order, key, here.low, here.high, settings.leaf_size) for here in sets
-    )
+    if problem.remote is None:
+        key = np.empty(order.size)
+        parts = Parallel(n_jobs=problem.n_threads, require="sharedmem")(
+            delayed(halve)(problem.values, order, key, here.low, here.high, settings.leaf_size) for here in sets
+        )
+    else:
+        parts = problem.remote.halve(order, [(here.low, here.high) for here in sets], splits.edges(), settings.leaf_size)
     for here, (left, right, low, high) in zip(sets, parts, strict=True):
         ids = [here.node] + [splits.new_node() for _ in range(left.size - 1)]
         for k, node in enumerate(ids):
@@ -370,7 +397,7 @@ def halve_sets(problem: Problem, settings: Settings, splits: SplitTree, order: n
 
 def split_rows(problem: Problem, settings: Settings) -> tuple[np.ndarray, SplitTree]:
     """Split all rows into blocks: the rows' order and the tree of sets. One round per depth, sets in parallel."""
-    n = problem.values.shape[0]
+    n = problem.n_rows
     order, splits = np.arange(n), SplitTree(n)
     open_sets, homogeneous = [OpenSet(0, 0, n, 0, ())], []
     while open_sets := [here for here in open_sets if here.high - here.low >= settings.leaf_size]:
@@ -394,6 +421,8 @@ def split_rows(problem: Problem, settings: Settings) -> tuple[np.ndarray, SplitT
 
 def divide_all(problem: Problem, settings: Settings, order: np.ndarray, sets: list[OpenSet]) -> list[Division | None]:
     """Divisions of several sets; threads share the sets, or the rows when there is one set only."""
+    if problem.remote is not None:
+        return problem.remote.divide_all(problem, settings, order, sets)
     inner = problem._replace(n_threads=1) if len(sets) > 1 else problem
     return Parallel(n_jobs=problem.n_threads if len(sets) > 1 else 1, require="sharedmem")(
         delayed(divide)(inner, settings, np.sort(order[here.low : here.high]), here.path) for here in sets

@@ -14,11 +14,14 @@ STACK_PLACES = 128
 """More than 2 + log2 of any number of leaves."""
 
 
-def node_statistics(prior: Any, values: np.ndarray, tree: Tree, nodes: np.ndarray) -> np.ndarray:
+def node_statistics(prior: Any, values: Any, tree: Tree, nodes: np.ndarray) -> np.ndarray:
     """Statistics of some nodes of a binary tree, shape (n_wanted, n_stats).
 
-    One pass over the tree with a short stack of rows: no more memory than the answer.
+    One pass over the tree with a short stack of rows: no more memory than the answer. Rows on a cluster are combined
+    there.
     """
+    if hasattr(values, "node_statistics"):
+        return values.node_statistics(prior, tree, np.asarray(nodes))
     wanted = np.full(tree.n_nodes, NULL)
     wanted[nodes] = np.arange(len(nodes))
     order = heavy_first_postorder(tree.first_child, tree.next_sibling, tree.size)
@@ -30,7 +33,7 @@ def node_statistics(prior: Any, values: np.ndarray, tree: Tree, nodes: np.ndarra
 class NodeRows:
     """Statistics of the nodes several readers want, found in one pass over the tree."""
 
-    def __init__(self, prior: Any, values: np.ndarray, tree: Tree, *wanted: np.ndarray) -> None:
+    def __init__(self, prior: Any, values: Any, tree: Tree, *wanted: np.ndarray) -> None:
         self.nodes = np.unique(np.concatenate(wanted))
         self.rows = node_statistics(prior, values, tree, self.nodes)
 
@@ -63,8 +66,21 @@ def cluster_statistics(prior, values, labels, n_clusters):
     """Statistics and sizes of the clusters of a partition; rows labelled NULL are left out."""
     rows = np.zeros((n_clusters, n_stats(prior)))
     sizes = np.zeros(n_clusters)
+    add_rows(prior, values, labels, rows, sizes)
+    return rows, sizes
+
+
+@kernel
+def add_rows(prior, values, labels, rows, sizes):
+    """Add rows of data, one after another, to the statistics and sizes of their clusters."""
     for i in range(labels.size):
         if labels[i] != NULL:
             add(prior, rows[labels[i]], values[i])
             sizes[labels[i]] += 1.0
-    return rows, sizes
+
+
+@kernel
+def combine_known(prior, order, first, second, rows):
+    """Write the statistics of the nodes of `order`, children first, each merged from those of two other nodes."""
+    for i in range(order.size):
+        merge(prior, rows[order[i]], rows[first[i]], rows[second[i]])

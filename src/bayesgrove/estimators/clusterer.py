@@ -78,7 +78,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
         """Number of columns that the likelihood of a model file has: those of the table unless `fit` projects them."""
         return int(self.n_features_in_)
 
-    def _describe_rows(self, values: np.ndarray, columns: np.ndarray | None = None) -> Description:
+    def _describe_rows(self, values: Any, columns: np.ndarray | None = None) -> Description:
         """What the rows look like, in the data's own units; `values` are all of them, encoded; `columns` are drawn."""
         names, categories = self._schema
         kinds = tuple("category" if j in categories else "float" for j in range(len(names)))
@@ -194,7 +194,9 @@ def most_probable(probabilities: np.ndarray, top_k: int | None) -> Any:
     return best, np.take_along_axis(probabilities, best, axis=1)
 
 
-def typical_row(values: np.ndarray) -> np.ndarray:
+def typical_row(values: Any) -> np.ndarray:
     """The row whose total is in the middle; a document drawn anew keeps its length."""
+    if hasattr(values, "typical_row"):  # on a cluster
+        return values.typical_row()
     totals = np.nansum(values, axis=1)
     return values[np.argsort(totals, kind="stable")[totals.size // 2]].copy()

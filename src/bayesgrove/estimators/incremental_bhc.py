@@ -206,7 +206,7 @@ class IncrementalBHC(TreeClusterer):
         evidence = evidence_bound(float(joined.log_tree[-1]), n, log_concentration) + bound.log_measure
         self._pairs = pack_forest(found.forest)["pairs"]
         steps = {"n_roots": float(joined.n_joins + 1), "n_placed": float(found.n_pops)}
-        return Fitted(bound, log_concentration, tree, evidence, 0, steps)
+        return Fitted(bound, log_concentration, tree, evidence, 0, steps, bound.values)
 
     def _keep(self, fitted: Fitted, names: tuple[str, ...]) -> None:
         super()._keep(fitted, names)

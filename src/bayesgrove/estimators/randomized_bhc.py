@@ -5,8 +5,12 @@ from typing import Any, Self
 import numpy as np
 from joblib import effective_n_jobs
 
+from bayesgrove.agglomeration.cluster_rows import ClusterRows
 from bayesgrove.agglomeration.randomized import default_max_depth
 from bayesgrove.agglomeration.splits import Settings
+from bayesgrove.core.rng import resolve_seed
+from bayesgrove.estimators.cluster_input import Source, bind_on_cluster, cluster_source, empty_table
+from bayesgrove.estimators.inputs import read_input
 from bayesgrove.estimators.settings import check_choice, check_whole
 from bayesgrove.estimators.tree_clusterer import TreeClusterer
 from bayesgrove.io.blocks import gather_blocks, is_block_source
@@ -122,11 +126,26 @@ class RandomizedBHC(TreeClusterer):
 
         Parameters
         ----------
-        X : array, data frame, memmap, list of 2-d blocks or path to a .npy or .parquet file
-            Blocks and files are read piece by piece. NaN is a missing cell.
+        X : array, data frame, memmap, dask array, list of 2-d blocks, or path to a .npy or .parquet file or a folder
+            Blocks and files are read piece by piece. NaN is a missing cell. With a Dask cluster (`distributed.Client`)
+            a dask array, or Parquet files that all workers see, stays in parts on its workers; the tree is the same.
         y : ignored
         """
+        source = cluster_source(X)
+        if source is not None:
+            return self._fit_on_cluster(source)
         return super().fit(gather_blocks(X) if is_block_source(X) else X, y)
+
+    def _fit_on_cluster(self, source: Source) -> Self:
+        """Build the tree of rows that stand on a cluster."""
+        self._check_settings()
+        read_input(self, empty_table(source), reset=True)
+        if source.has_default_names and hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_  # an array's columns have no names
+        self._seed = resolve_seed(self.random_state)
+        bound, rows = bind_on_cluster(source, self.likelihood, self.hyper)
+        self._keep(self._grow(bound, rows), source.names)
+        return self
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -139,15 +158,20 @@ class RandomizedBHC(TreeClusterer):
                 check_whole(name, value, least)
 
     def _build(self, bound: Bound) -> Fitted:
+        return self._grow(bound)
+
+    def _grow(self, bound: Bound, remote: ClusterRows | None = None) -> Fitted:
+        n_rows = bound.values.shape[0] if remote is None else remote.n_rows
         fitted = fit_randomized(
             bound,
             self.concentration,
-            self._settings(bound.values.shape[0]),
+            self._settings(n_rows),
             self._seed,
             effective_n_jobs(self.n_jobs),
             self._progress_callback(),
             regraft=self.regraft,
             refine=self.refine,
+            remote=remote,
         )
         self.depth_ = fitted.depth
         return fitted

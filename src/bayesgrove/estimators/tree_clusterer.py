@@ -79,7 +79,7 @@ class TreeClusterer(CutParameter, Clusterer):
 
     def _keep(self, fitted: Fitted, names: tuple[str, ...]) -> None:
         """Set the fitted attributes."""
-        bound, tree, values = fitted.bound, fitted.tree, fitted.bound.values
+        bound, tree, rows = fitted.bound, fitted.tree, fitted.rows
         front = self._front(tree)
         self.tree_, self.labels_ = tree, labels_of_front(tree, front)
         self.n_clusters_ = len(front)
@@ -87,11 +87,11 @@ class TreeClusterer(CutParameter, Clusterer):
         self.log_evidence_ = fitted.log_evidence
         split, children = summary_nodes(tree, front)
         wanted = (front, weighty_nodes(tree)[0], split, children.ravel())
-        node_rows = NodeRows(bound.prior, values, tree, *wanted).of
+        node_rows = NodeRows(bound.prior, rows, tree, *wanted).of
         self._summaries = summarise_nodes(bound.prior, tree, front, names, node_rows)
         self._predictive = make_predictive(tree, front, self.labels_, fitted.log_concentration, node_rows)
-        self._template = typical_row(values)
-        self._bound = bound._replace(values=np.empty((0, values.shape[1])))
+        self._template = typical_row(rows)
+        self._bound = bound._replace(values=np.empty((0, rows.shape[1])))
         self.result_ = Result(
             model=type(self).__name__,
             labels=self.labels_,
@@ -101,7 +101,7 @@ class TreeClusterer(CutParameter, Clusterer):
             feature_names=names,
             provenance=provenance.record(type(self).__name__, self.get_params(deep=False), self._seed),
             details={"depth": fitted.depth, **fitted.steps},
-            description=self._describe_rows(values),
+            description=self._describe_rows(rows),
         )
 
     def _front(self, tree: Tree) -> np.ndarray:

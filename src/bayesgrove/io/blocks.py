@@ -1,5 +1,6 @@
 """Data that come in blocks of rows: arrays, memory maps, lists or iterators of blocks, files."""
 
+import itertools
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesgrove.core.errors import InvalidTableError
+from bayesgrove.core.errors import InvalidFileError, InvalidTableError
 from bayesgrove.core.table import Table
 from bayesgrove.io.arrays import map_npy
 from bayesgrove.io.frames import is_frame, table_from_frame
@@ -22,7 +23,8 @@ def iterate_row_blocks(source: Any, block_rows: int = BLOCK_ROWS) -> Iterator[np
     Parameters
     ----------
     source : array, memory map, Table, frame, dask array, path, or iterable of 2-d blocks
-        A path ends in .npy (mapped), .parquet (read by row groups), or is a table `read_table` knows.
+        A path ends in .npy (mapped), .parquet (read by row groups), is a folder of .parquet files, which are read in
+        the order of their names, or is a table `read_table` knows.
     block_rows : int
         Rows of a block where the source has no blocks of its own.
     """
@@ -40,10 +42,55 @@ def iterate_row_blocks(source: Any, block_rows: int = BLOCK_ROWS) -> Iterator[np
 
 
 def is_block_source(source: Any) -> bool:
-    """Whether rows come piece by piece: a path, an iterator, or a list of 2-d blocks."""
-    if isinstance(source, str | os.PathLike | Iterator):
+    """Whether rows come piece by piece: a path, a dask array, an iterator, or a list of 2-d blocks."""
+    if isinstance(source, str | os.PathLike | Iterator) or is_dask_array(source):
         return True
     return isinstance(source, list | tuple) and bool(source) and all(np.ndim(block) == 2 for block in source)
+
+
+def is_dask_array(source: Any) -> bool:
+    """Whether this is a dask array, told without dask."""
+    return hasattr(source, "compute") and hasattr(source, "chunks")
+
+
+def parquet_files(path: str | os.PathLike[str]) -> list[Path]:
+    """The Parquet files of a folder by their names, or the one of a path; none where it is something else."""
+    place = Path(path)
+    if place.is_dir():
+        return sorted(inner for inner in place.iterdir() if inner.suffix.lower() == ".parquet")
+    return [place] if place.suffix.lower() == ".parquet" else []
+
+
+def parquet_lengths(files: Iterable[Path]) -> list[int]:
+    """Rows of each file, from their ends alone."""
+    return [int(open_parquet(path).metadata.num_rows) for path in files]
+
+
+def read_parquet_rows(files: Iterable[Path], lengths: Iterable[int], low: int, high: int) -> np.ndarray:
+    """Rows low .. high - 1 of several files in a row; only row groups that hold some of them are read."""
+    pieces, first = [], 0
+    for path, length in zip(files, lengths, strict=True):
+        if first < high and first + length > low:
+            start, stop = max(low - first, 0), min(high - first, length)
+            pieces.append(_parquet_range(path, start, stop))
+        first += length
+    return np.concatenate(pieces)
+
+
+def _parquet_range(path: Path, low: int, high: int) -> np.ndarray:
+    opened, first, pieces = open_parquet(path), 0, []
+    for number in range(opened.metadata.num_row_groups):
+        length = int(opened.metadata.row_group(number).num_rows)
+        if first < high and first + length > low:
+            with parquet_errors(path):
+                group = opened.read_row_group(number).combine_chunks()
+            columns = [
+                _number_values(column.chunk(0), f"{path}, column {name!r}")
+                for name, column in zip(group.schema.names, group.columns, strict=True)
+            ]
+            pieces.append(np.column_stack(columns)[max(low - first, 0) : high - first])
+        first += length
+    return np.concatenate(pieces)
 
 
 def gather_blocks(source: Any) -> np.ndarray:
@@ -73,8 +120,9 @@ def known_length(source: Any) -> int | None:
     """Number of rows of a source that knows it without being read, else None."""
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        if path.suffix.lower() == ".parquet":
-            return int(open_parquet(path).metadata.num_rows)
+        files = parquet_files(path)
+        if files:
+            return sum(parquet_lengths(files))
         return len(map_npy(path)) if path.suffix.lower() == ".npy" else None
     if hasattr(source, "shape"):
         return int(source.shape[0])
@@ -90,7 +138,7 @@ def _raw_blocks(source: Any, block_rows: int) -> Iterable[Any]:
         source = table_from_frame(source)
     if isinstance(source, Table):
         source = source.values
-    if hasattr(source, "compute") and hasattr(source, "chunks"):  # a dask array
+    if is_dask_array(source):
         return _chunks(source)
     if hasattr(source, "shape"):
         return _slices(source, block_rows)
@@ -104,8 +152,11 @@ def _raw_blocks(source: Any, block_rows: int) -> Iterable[Any]:
 def _file_blocks(path: Path, block_rows: int) -> Iterable[Any]:
     if path.suffix.lower() == ".npy":
         return _slices(map_npy(path), block_rows)
-    if path.suffix.lower() == ".parquet":
-        return _parquet_blocks(path, block_rows)
+    files = parquet_files(path)
+    if files:
+        return itertools.chain.from_iterable(_parquet_blocks(file, block_rows) for file in files)
+    if path.is_dir():
+        raise InvalidFileError(f"{path} is a folder without .parquet files.", path=path)
     return _slices(read_table(path).values, block_rows)
 
 

@@ -15,6 +15,8 @@ from bayesgrove.core.table import Table
 
 LEARN = "auto"
 LOG_2 = float(np.log(2.0))
+SUM_ROWS = 65_536
+"""Rows of the blocks whose sums moments are made of."""
 LARGEST_EXPONENT = 505
 """Columns spread over 2**-505 .. 2**505 (1e-152 .. 1e152): their variances are still numbers."""
 
@@ -51,6 +53,10 @@ class Encoding(NamedTuple):
     def log_measure(self, values: np.ndarray) -> np.ndarray:
         """What to add to a row's encoded log density: -exponent log 2 per observed cell."""
         return ~np.isnan(values) @ (-LOG_2 * self.exponent)
+
+    def total_log_measure(self, n_seen: np.ndarray) -> float:
+        """What to add to the encoded log density of a table with so many observed cells in each column."""
+        return float(n_seen @ (-LOG_2 * self.exponent))
 
     def column(self, j: int) -> "Encoding":
         """The encoding of column `j` alone."""
@@ -143,16 +149,57 @@ def spread_exponent(cells: np.ndarray, centre: float) -> int:
     return size + int(np.frexp(gap)[1])
 
 
+class RowsInBrief(np.ndarray):
+    """A few encoded rows that stand for many: the least, middle and largest cells of columns whose moments are known.
+
+    `moments` are the mean and variance of each column as `column_moments` would give them of all rows.
+    """
+
+    moments: tuple[np.ndarray, np.ndarray]
+
+    def __getitem__(self, index: Any) -> Any:
+        part = super().__getitem__(index)
+        if isinstance(index, tuple) and isinstance(part, RowsInBrief):
+            mean, variance = self.moments
+            part.moments = (mean[index[1]], variance[index[1]])
+        return part
+
+
 def column_moments(encoded: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance of each column's observed cells.
 
     A column without cells has mean 0; one without spread has variance 1, the encoded unit.
     """
-    seen = ~np.isnan(encoded)
-    n = np.maximum(seen.sum(axis=0), 1)
-    mean = np.sum(encoded, axis=0, where=seen) / n
-    variance = np.sum((encoded - mean) ** 2, axis=0, where=seen) / n
-    return mean, np.where(variance > 0, variance, 1.0)
+    if isinstance(encoded, RowsInBrief):
+        return encoded.moments[0].copy(), encoded.moments[1].copy()
+    n_seen = np.count_nonzero(~np.isnan(encoded), axis=0)
+    mean = mean_of(block_sums(encoded), n_seen)
+    return mean, variance_of(block_sums(encoded, mean), n_seen)
+
+
+def block_sums(encoded: np.ndarray, centre: np.ndarray | None = None) -> np.ndarray:
+    """Sums of the columns' observed cells, or of their squared distances from a centre, a row per block of rows.
+
+    Blocks have the same bounds wherever rows stand, so that rows in parts that end at them give the same sums.
+    """
+    starts = range(0, max(1, encoded.shape[0]), SUM_ROWS)
+    sums = np.zeros((len(starts), encoded.shape[1]))
+    for number, start in enumerate(starts):
+        block = encoded[start : start + SUM_ROWS]
+        cells = block if centre is None else (block - centre) ** 2
+        np.sum(cells, axis=0, where=~np.isnan(block), out=sums[number])
+    return sums
+
+
+def mean_of(sums: np.ndarray, n_seen: np.ndarray) -> np.ndarray:
+    """Means of columns from the sums of blocks."""
+    return np.add.accumulate(sums, axis=0)[-1] / np.maximum(n_seen, 1)
+
+
+def variance_of(sums: np.ndarray, n_seen: np.ndarray) -> np.ndarray:
+    """Variances of columns from the sums of blocks, 1 where there is no spread."""
+    variance = mean_of(sums, n_seen)
+    return np.where(variance > 0, variance, 1.0)
 
 
 def is_given(value: Any) -> bool:

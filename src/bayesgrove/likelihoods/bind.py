@@ -108,7 +108,7 @@ def bind(likelihood: Any, table: Any, hyper: str = "auto") -> Bound:
     encoding = likelihood.encoding(table)
     values = np.ascontiguousarray(encoding.apply(cells))
     prior = likelihood.prior(values, encoding, table)
-    log_measure = float(np.sum(encoding.log_measure(cells)))
+    log_measure = encoding.total_log_measure(np.count_nonzero(~np.isnan(cells), axis=0))
     return Bound(likelihood.described_by(prior, encoding), prior, encoding, values, log_measure, free)
 
 

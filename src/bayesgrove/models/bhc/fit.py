@@ -33,6 +33,8 @@ class Fitted(NamedTuple):
     """Lower bound, in the data's own units."""
     depth: int
     steps: dict[str, float]
+    rows: Any
+    """Encoded rows: an array, or `ClusterRows`."""
 
 
 class ExactOptions(NamedTuple):
@@ -86,22 +88,26 @@ def fit_randomized(
     *,
     regraft: bool,
     refine: int,
+    remote: Any = None,
 ) -> Fitted:
-    """Randomized BHC of all rows."""
-    problem, bound = new_problem(bound, concentration, seed, n_threads)
+    """Randomized BHC of all rows, which are those of the bound table or stand on a cluster."""
+    problem, bound = new_problem(bound, concentration, seed, n_threads, remote)
     return finish(problem, bound, grow(problem, settings, regraft=regraft, refine=refine, progress=progress))
 
 
-def new_problem(bound: Bound, concentration: Any, seed: int, n_threads: int) -> tuple[Problem, Bound]:
+def new_problem(
+    bound: Bound, concentration: Any, seed: int, n_threads: int, remote: Any = None
+) -> tuple[Problem, Bound]:
     """Learn what is to be learned, on all rows of a small table or a sample of a large one."""
+    rows = bound.values if remote is None else remote
     learn_concentration = isinstance(concentration, str) and concentration == "auto"
     log_concentration = 0.0 if learn_concentration else math.log(check_concentration(concentration))
-    complete = not bool(np.isnan(bound.values).any())
-    if (bound.free or learn_concentration) and bound.values.shape[0] > 1:
-        values = learning_sample(bound, seed, complete=complete)
+    complete = not bool(np.isnan(bound.values).any()) if remote is None else remote.is_complete
+    if (bound.free or learn_concentration) and rows.shape[0] > 1:
+        values = learning_sample(bound.prior, rows, seed, complete=complete)
         learned = learn(bound.prior, values, log_concentration, bound.free, learn_concentration=learn_concentration)
         bound, log_concentration = relearned(bound, learned.prior), learned.log_concentration
-    return Problem(bound.prior, bound.values, log_concentration, complete, seed, n_threads), bound
+    return Problem(bound.prior, bound.values, log_concentration, complete, seed, n_threads, remote), bound
 
 
 def check_concentration(concentration: Any) -> float:
@@ -113,22 +119,22 @@ def check_concentration(concentration: Any) -> float:
     return float(concentration)
 
 
-def learning_sample(bound: Bound, seed: int, *, complete: bool) -> np.ndarray:
+def learning_sample(prior: Any, rows: Any, seed: int, *, complete: bool) -> np.ndarray:
     """Rows to learn from: all of a small table, else a sample."""
-    n = bound.values.shape[0]
-    most = LEARNING_ROWS if is_fast(bound.prior, complete=complete) else SLOW_LEARNING_ROWS
+    n = rows.shape[0]
+    most = LEARNING_ROWS if is_fast(prior, complete=complete) else SLOW_LEARNING_ROWS
     if n <= most:
-        return bound.values
-    rows = np.sort(generator(seed, LEARNING_PATH).choice(n, most, replace=False))
-    return np.ascontiguousarray(bound.values[rows])
+        return np.ascontiguousarray(rows[np.arange(n)])
+    sampled = np.sort(generator(seed, LEARNING_PATH).choice(n, most, replace=False))
+    return np.ascontiguousarray(rows[sampled])
 
 
 def finish(problem: Problem, bound: Bound, grown: Grown) -> Fitted:
     """The tree table and the evidence bound in the data's own units."""
-    n = problem.values.shape[0]
-    evidence = evidence_bound(grown.log_q, n, problem.log_concentration) + bound.log_measure
+    evidence = evidence_bound(grown.log_q, problem.n_rows, problem.log_concentration) + bound.log_measure
     tree = tree_of(grown.forest, problem.log_concentration)
-    return Fitted(bound, problem.log_concentration, tree, evidence, grown.depth, grown.steps)
+    rows = problem.values if problem.remote is None else problem.remote
+    return Fitted(bound, problem.log_concentration, tree, evidence, grown.depth, grown.steps, rows)
 
 
 def tree_of(forest: Forest, log_concentration: float) -> Tree:

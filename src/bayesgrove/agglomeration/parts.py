@@ -1,0 +1,144 @@
+"""Work on one part of rows that stand on a cluster: what a worker does, with what it is sent and what it gives back.
+
+Whole numbers that travel are as narrow as they can be; kernels get the widths they are compiled for.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesgrove.agglomeration.blocks import Forest, Pieces, build_blocks, largest_statistics, new_forest, new_pieces
+from bayesgrove.agglomeration.filters import assign
+from bayesgrove.agglomeration.splits import Groups, Plan, groups_of_values, halve
+from bayesgrove.agglomeration.statistics import add_rows, combine
+from bayesgrove.core.constants import NULL
+from bayesgrove.likelihoods.contract import n_stats
+
+
+@dataclass(frozen=True)
+class Package:
+    """Arguments that Dask is not to look into: it would take NamedTuples apart."""
+
+    content: Any
+
+
+class Chooser(NamedTuple):
+    """Groups of clusters that rows choose from."""
+
+    density: Any
+    log_weight: np.ndarray
+    group_start: np.ndarray
+
+
+class PartTrees(NamedTuple):
+    """Trees of the blocks of a part, by the part's own numbers of rows and merges."""
+
+    forest: Forest
+    pieces: Pieces
+
+
+def take_rows(part: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Some rows of a part."""
+    return part[rows]
+
+
+def take_keys(part: np.ndarray, rows: np.ndarray, column: int) -> np.ndarray:
+    """One column of some rows, infinite where a cell is missing."""
+    cells = part[rows, column]
+    return np.where(np.isnan(cells), np.inf, cells)
+
+
+def part_groups(package: Package, values: np.ndarray) -> Groups | None:
+    """The groups that the rows of a sample show."""
+    problem, settings = package.content
+    return groups_of_values(problem, settings, values)
+
+
+def label_part(part: np.ndarray, groups: list[Groups | None], rows: list[np.ndarray | None]) -> list[np.ndarray]:
+    """For each set of rows (None: all rows of the part) the group of each row."""
+    found = []
+    for own, members in zip(groups, rows, strict=True):
+        if own is None:
+            found.append(np.empty(0, np.int16))
+            continue
+        order = np.arange(len(part)) if members is None else members.astype(np.int64)
+        labels = np.full(order.size, NULL)
+        assign(own.filter, own.log_weight, own.group_start, part, order, 0, order.size, labels)
+        found.append(labels.astype(np.int16))
+    return found
+
+
+def assign_part(part: np.ndarray, package: Package, labels: np.ndarray) -> tuple[np.ndarray, int]:
+    """The best group of every row, and how many have changed."""
+    chooser, wide = package.content, labels.astype(np.int64)
+    n_moved = assign(*chooser, part, np.arange(len(part)), 0, len(part), wide)
+    return wide.astype(np.int32), int(n_moved)
+
+
+def add_part(
+    part: np.ndarray, package: Package, labels: np.ndarray, before: tuple[np.ndarray, np.ndarray] | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Statistics and sizes of clusters after the rows of this part, given those before."""
+    prior, n_clusters = package.content
+    if before is None:
+        rows, sizes = np.zeros((n_clusters, n_stats(prior))), np.zeros(n_clusters)
+    else:
+        rows, sizes = before[0].copy(), before[1].copy()
+    add_rows(prior, part, labels.astype(np.int64), rows, sizes)
+    return rows, sizes
+
+
+def largest_part(part: np.ndarray, package: Package) -> np.ndarray:
+    """Largest value of each statistic of a single row."""
+    return largest_statistics(package.content, part)
+
+
+def row_totals(part: np.ndarray) -> np.ndarray:
+    """Sum of the cells of each row, missing ones passed over."""
+    return np.nansum(part, axis=1)
+
+
+def assemble(rows: np.ndarray, edges: np.ndarray, pieces: list[np.ndarray]) -> np.ndarray:
+    """The rows of these numbers, in this order, from what each part has of them."""
+    home = np.searchsorted(edges, rows, side="right") - 1
+    values = np.empty((rows.size, pieces[0].shape[1]))
+    for number, piece in enumerate(pieces):
+        values[home == number] = piece
+    return values
+
+
+def halve_part(values: np.ndarray, ranges: np.ndarray, leaf_size: int) -> np.ndarray:
+    """The order of rows after each range was cut at medians down to blocks."""
+    order, key = np.arange(len(values)), np.empty(len(values))
+    for low, high in ranges:
+        halve(values, order, key, low, high, leaf_size)
+    return order.astype(np.int32)
+
+
+def trees_of_part(values: np.ndarray, order: np.ndarray, package: Package) -> PartTrees:
+    """Trees of all blocks of a part."""
+    problem, starts, truncated, limits = package.content
+    nothing = np.empty(0, np.int64)
+    plan = Plan(starts, truncated, nothing, nothing)
+    forest, pieces = new_forest(len(values)), new_pieces(truncated.size, n_stats(problem.prior))
+    build_blocks(problem._replace(values=values), order.astype(np.int64), plan, limits, forest, pieces)
+    n_merges = len(values) - truncated.size
+    kept = Forest(
+        forest.children[:n_merges].astype(np.int32),
+        forest.log_odds[:n_merges],
+        forest.log_q[:n_merges],
+        forest.log_d[:n_merges],
+        forest.leaf_log_q,
+    )
+    return PartTrees(kept, pieces)
+
+
+def statistics_of_part(values: np.ndarray, package: Package) -> np.ndarray:
+    """Statistics of some nodes of the trees of a part, given as leaves and joins in postorder."""
+    prior, items, places = package.content
+    wanted = np.full(items.size, NULL)
+    wanted[places] = np.arange(places.size)
+    out = np.zeros((places.size, n_stats(prior)))
+    combine(prior, values, np.arange(items.size), items.astype(np.int64), wanted, out)
+    return out

@@ -1,0 +1,142 @@
+"""Binding a likelihood to rows that stand in parts: from a few numbers of each part to the same bits as from one table.
+
+All a likelihood takes from a table are the kinds of its columns, their extremes, lower medians and moments.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesgrove.core.errors import InvalidTableError
+from bayesgrove.core.table import Table
+from bayesgrove.likelihoods.base import Encoding, Likelihood, RowsInBrief
+from bayesgrove.likelihoods.bind import Bound, resolve, to_learn
+
+SAMPLED_ROWS = 65_536
+"""Rows of all parts together that bracket the medians."""
+BRACKET = 0.02
+"""How far from the middle, in shares of the rows, the bracket's ends lie in the sample: ten standard errors of it."""
+
+
+class Brief(NamedTuple):
+    """A part of a table in few numbers per column: observed cells, extremes, whether all are 0 or 1, a sample."""
+
+    n_rows: int
+    n_seen: np.ndarray
+    least: np.ndarray
+    largest: np.ndarray
+    is_binary: np.ndarray
+    sample: np.ndarray
+
+
+def brief_of(values: np.ndarray, n_sampled: int) -> Brief:
+    """A part in brief, with so many rows at even distances."""
+    seen = ~np.isnan(values)
+    n_seen = np.count_nonzero(seen, axis=0)
+    return Brief(
+        len(values),
+        n_seen,
+        np.min(values, axis=0, where=seen, initial=np.inf),
+        np.max(values, axis=0, where=seen, initial=-np.inf),
+        np.all((values == 0) | (values == 1) | ~seen, axis=0),
+        values[np.arange(min(n_sampled, len(values))) * len(values) // max(1, min(n_sampled, len(values)))],
+    )
+
+
+def joined(briefs: Sequence[Brief]) -> Brief:
+    """Several parts in brief."""
+    return Brief(
+        sum(brief.n_rows for brief in briefs),
+        np.sum([brief.n_seen for brief in briefs], axis=0),
+        np.min([brief.least for brief in briefs], axis=0),
+        np.max([brief.largest for brief in briefs], axis=0),
+        np.all([brief.is_binary for brief in briefs], axis=0),
+        np.concatenate([brief.sample for brief in briefs]),
+    )
+
+
+def resolve_brief(likelihood: Any, brief: Brief, names: tuple[str, ...], kinds: tuple[str, ...]) -> Likelihood:
+    """The likelihood "auto" or a name stands for; a few cells tell as much as all of them."""
+    if brief.n_rows == 0 or brief.n_seen.size == 0:
+        raise InvalidTableError(
+            f"a table needs at least one row and one column, got {brief.n_rows} x {brief.n_seen.size}."
+        )
+    least, largest = ends(brief)
+    other = np.where(brief.is_binary | np.isnan(least), least, 0.5)  # a cell that is neither 0 nor 1
+    floats = np.array([kind == "float" for kind in kinds])
+    return resolve(likelihood, Table(np.array([least, largest, np.where(floats, other, least)]), names, kinds))
+
+
+def ends(brief: Brief) -> tuple[np.ndarray, np.ndarray]:
+    """Extremes of the columns, NaN where no cell is observed."""
+    empty = brief.n_seen == 0
+    return np.where(empty, np.nan, brief.least), np.where(empty, np.nan, brief.largest)
+
+
+def bracket(brief: Brief) -> np.ndarray:
+    """For each column two numbers that the lower median most likely lies between, shape (2, n_columns)."""
+    least, largest = ends(brief)
+    limits = np.array([least, largest])
+    for j in range(least.size):
+        cells = np.sort(brief.sample[~np.isnan(brief.sample[:, j]), j])
+        low, high = int((0.5 - BRACKET) * cells.size), int((0.5 + BRACKET) * cells.size) + 1
+        if low > 0 and high < cells.size:
+            limits[:, j] = cells[low], cells[high]
+    return limits
+
+
+def middle_cells(values: np.ndarray, limits: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:
+    """For each column: how many cells lie below the bracket, and the different cells inside it with their counts."""
+    found = []
+    for j in range(values.shape[1]):
+        cells = values[:, j]
+        inside = cells[(cells >= limits[0, j]) & (cells <= limits[1, j])]
+        found.append((int(np.count_nonzero(cells < limits[0, j])), *np.unique(inside, return_counts=True)))
+    return found
+
+
+def lower_medians(brief: Brief, parts: Sequence[list[tuple[int, np.ndarray, np.ndarray]]]) -> np.ndarray:
+    """The lower median of each column from what parts have in its bracket; NaN where it lies outside."""
+    medians = np.full(brief.n_seen.size, np.nan)
+    for j in range(medians.size):
+        cells = np.concatenate([part[j][1] for part in parts])
+        counts = np.concatenate([part[j][2] for part in parts])
+        wanted = (int(brief.n_seen[j]) - 1) // 2 - sum(part[j][0] for part in parts)
+        order = np.argsort(cells, kind="stable")
+        place = int(np.searchsorted(np.cumsum(counts[order]), wanted, side="right"))
+        if wanted >= 0 and place < cells.size:
+            medians[j] = cells[order][place]
+    return medians
+
+
+def encode_brief(
+    likelihood: Likelihood, brief: Brief, medians: np.ndarray, names: tuple[str, ...], kinds: tuple[str, ...]
+) -> tuple[Encoding, Table]:
+    """The encoding of all rows, and three rows that stand for them."""
+    least, largest = ends(brief)
+    table = Table(np.array([least, medians, largest]), names, kinds)
+    return likelihood.encoding(table), table
+
+
+def encode_part(values: np.ndarray, likelihood: Likelihood, encoding: Encoding, table: Table, first: int) -> np.ndarray:
+    """A part's rows as kernels see them; cells the likelihood cannot describe are refused, rows counted from `first`."""
+    part = Table(np.ascontiguousarray(values, dtype=np.float64), table.names, table.kinds)
+    try:
+        likelihood.check(part)
+    except InvalidTableError as error:
+        raise InvalidTableError(f"{error} (Rows are counted from row {first} of the table.)") from error
+    return np.ascontiguousarray(encoding.apply(likelihood.cells(part)))
+
+
+def bind_brief(
+    likelihood: Likelihood, hyper: str, encoding: Encoding, table: Table, n_seen: np.ndarray, moments: Any
+) -> Bound:
+    """A likelihood with all its numbers, bound to rows that stand elsewhere; `table` has three that stand for them."""
+    rows = np.ascontiguousarray(encoding.apply(likelihood.cells(table))).view(RowsInBrief)
+    rows.moments = moments
+    prior = likelihood.prior(rows, encoding, table)
+    free = to_learn(likelihood, hyper)
+    nothing = np.empty((0, table.n_columns))
+    log_measure = encoding.total_log_measure(n_seen)
+    return Bound(likelihood.described_by(prior, encoding), prior, encoding, nothing, log_measure, free)
