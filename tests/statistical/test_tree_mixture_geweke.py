@@ -32,7 +32,7 @@ def check(model, steps, seed, *, n_forward, n_chain):
 
 
 def test_sweeps_leave_the_joint_law_as_it_is():
-    check(TreeModel(free=FREE), SWEEP, 1, n_forward=2_000, n_chain=3_000)
+    check(TreeModel(free=FREE), SWEEP, 1, n_forward=1_000, n_chain=1_200)
 
 
 @pytest.mark.slow
@@ -85,5 +85,5 @@ class WrongModel(TreeModel):
 
 
 def test_a_wrong_kernel_is_found_out():
-    report = geweke_test(WrongModel(), SWEEP[1:], n_forward=1_000, n_chain=2_000, seed=6)
+    report = geweke_test(WrongModel(), SWEEP[1:], n_forward=400, n_chain=800, seed=6)
     assert report.largest_z > 6.0, report

@@ -34,7 +34,7 @@ def largest_z(case, name, n_sweeps, seed, posterior=None):
 
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_frequencies_of_all_partitions(case, name):
-    assert largest_z(case, name, 4_000, 1) < 4.4
+    assert largest_z(case, name, 3_000, 1) < 4.4
 
 
 @pytest.mark.slow
