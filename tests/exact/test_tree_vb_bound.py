@@ -1,16 +1,19 @@
-"""The variational bound of tree mixtures, with all its terms written out from section 8.8."""
+"""The variational bound of tree mixtures written out from section 8.8, and what merging components costs."""
 
 import numpy as np
 import pytest
 from scipy.special import digamma, gammaln, logsumexp
 
 from bayesgrove.models.tree_hmm import vb
+from bayesgrove.models.tree_hmm.component_tree import build_components_tree
+from bayesgrove.models.tree_hmm.engine import expected_counts
 from bayesgrove.models.tree_hmm.links import unique_links
 from bayesgrove.models.tree_hmm.parameters import make_prior
-from bayesgrove.models.tree_hmm.tables import Strengths, make_tables, stack
+from bayesgrove.models.tree_hmm.tables import Strengths, make_tables, stack, uniform_tables
 from reference import tree_hmm as twin
+from reference import tree_hmm_exact as exact
 from reference.tree_hmm_engine import forest_of
-from reference.tree_sets import random_forest
+from reference.tree_sets import PlainTree, random_forest
 
 pytestmark = pytest.mark.exact
 
@@ -56,3 +59,23 @@ def test_all_terms(mode):
     stacked = stack([make_tables(*own) for own in components])
     fit = vb.vb_from_responsibilities(unique_links(forest), prior, stacked, shares, CONCENTRATION, 1)
     assert fit.trace[0] == pytest.approx(wanted, abs=1e-9)
+
+
+def test_log_ratio_of_a_merge_where_nothing_is_hidden():
+    """With one state and one position a component's bound is its evidence, and so the ratio is exact."""
+    trees = [
+        PlainTree([0, 1, 1], [-1, 0, 1], [0, 1, 1], [True, True, False]),
+        PlainTree([1, 0], [-1, 0], [0, 1], [True, False]),
+        PlainTree([2, 2], [-1, 0], [0, 1], [True, True]),
+    ]
+    sizes, strength, members = (1, 1, 3, "bottom_prior"), 1.5, ([0, 1], [2])
+    forest = forest_of(trees, 1, 3)
+    links, prior = unique_links(forest), make_prior(forest, 1, "bottom_prior", strength)
+    shares = np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    uniform = stack([uniform_tables(prior.shape)] * 2)
+    counts = expected_counts(links, uniform, prior.mode, shares)
+    tree = build_components_tree(links, prior, counts, shares, CONCENTRATION)
+    wanted = exact.log_integral(trees, *sizes, strength) + gammaln(3.0) - gammaln(2.0) - np.log(CONCENTRATION)
+    for own in members:
+        wanted -= exact.log_integral([trees[i] for i in own], *sizes, strength)
+    np.testing.assert_allclose(tree.log_ratios, [wanted], atol=1e-9)

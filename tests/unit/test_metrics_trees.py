@@ -2,6 +2,7 @@
 
 import functools
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -160,6 +161,23 @@ def test_a_chain_of_a_million_nodes():
     labels = np.random.default_rng(1).integers(0, 50, n_nodes)
     trees = TreeData.from_parents([labels, labels[: n_nodes // 2]], [np.arange(n) - 1 for n in (n_nodes, n_nodes // 2)])
     assert metrics.ruzicka_distances(trees)[0, 1] == 0.5
+
+
+def peak_bytes(call):
+    tracemalloc.start()
+    call()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+def test_one_matrix_at_most():
+    data = datasets.make_asymmetric_trees(300, random_state=0)
+    matrix = 8 * len(data) ** 2
+    metrics.tree_silhouette(data, data.targets)  # compiled before memory is measured
+    assert metrics._label_tables([data], "own").totals.size > 0.8 * len(data)
+    assert peak_bytes(lambda: metrics.ruzicka_distances(data)) < 1.5 * matrix
+    assert peak_bytes(lambda: metrics.tree_silhouette(data, data.targets)) < 0.8 * matrix
 
 
 def test_confusion_table():

@@ -225,4 +225,11 @@ MUTANTS = (
         "1.0 + after[1:]",
         VB + "test_sticks_equal_draws",
     ),
+    Mutant(
+        "hierarchy without the concentration",
+        "models/tree_hmm/component_tree.py",
+        " - np.log(concentration)",
+        "",
+        "tests/exact/test_tree_vb_bound.py::test_log_ratio_of_a_merge_where_nothing_is_hidden",
+    ),
 )

@@ -1,6 +1,6 @@
 """Compiling the kernels of infinite tree mixtures side by side, as `models.nrm.warm` does for other mixtures.
 
-They are the same for all forests, whatever their labels. A fit asks for them before anything else: split-merge moves
+They are the same for all forests, whatever their labels. A fit asks for them before anything else: moves of labels
 and the search for the point estimate in a process of its own, the others here. Later runs find them on the disk and
 skip this.
 """
@@ -56,7 +56,7 @@ def tiny_target() -> Target:
 
 
 def calls_here() -> list[Call]:
-    """Passes, first states, tables and assignments."""
+    """Passes, first states and tables."""
     target, rng, whole, number = tiny_target(), generator(0), np.zeros(1, np.int64), np.zeros(1)
     components, counts, matrix = empty_components(target, 1), zero_counts(1, target.shape), np.zeros((1, 1))
     row = Row(*(part[0] for part in components[:7]))
@@ -67,7 +67,6 @@ def calls_here() -> list[Call]:
         (go_downward, (target.links, row.switching, row.transition, 0, matrix, matrix, matrix, *uses)),
         (count_uses, (rng, target, components, whole, counts)),
         (draw_all_tables, (rng, target, components, number, counts)),
-        (assign_trees, (rng, target, components, whole, number, 0, 0)),
         (score_all, (target, components)),
         (joint_of_state, (target, components, whole, number)),
         (normal_labels, (whole, 0, whole.astype(np.uint8))),
@@ -76,7 +75,10 @@ def calls_here() -> list[Call]:
 
 
 def calls_elsewhere() -> list[Call]:
-    """Split-merge moves."""
-    target, whole, number = tiny_target(), np.zeros(1, np.int64), np.zeros(1)
+    """Assignments and split-merge moves."""
+    target, rng, whole, number = tiny_target(), generator(0), np.zeros(1, np.int64), np.zeros(1)
     components = empty_components(target, 1)
-    return [(split_merge_moves, (generator(0), target, components, whole, number, 0, whole))]
+    return [
+        (split_merge_moves, (rng, target, components, whole, number, 0, whole)),
+        (assign_trees, (rng, target, components, whole, number, 0, 0)),
+    ]
