@@ -86,7 +86,7 @@ def test_users_faults_are_one_line_and_code_2(data, tmp_path, capsys, arguments,
 def test_unknown_model_and_missing_data(data, tmp_path, capsys):
     assert main(["fit", "kmeans", str(data), "--out", str(tmp_path / "r")]) == 2
     complaint = capsys.readouterr().err
-    assert "MODEL is one of bhc, bhcc, bhmc, crosscat, incremental-bhc, nrm-mixture, randomized-bhc, " in complaint
+    assert "MODEL is one of bhc, bhcc, bhmc, crosscat, incremental-bhc, infinite-tree-hmm-mixture, nrm-" in complaint
     assert "got 'kmeans'" in complaint
     assert main(["fit", "bhc", str(tmp_path / "no.csv"), "--out", str(tmp_path / "r")]) == 2
     assert "there is no file" in capsys.readouterr().err

@@ -80,6 +80,7 @@ def test_methods_without_chains(method):
         model.continue_fit(3)
 
 
+@pytest.mark.slow
 def test_collapsed_chains_and_learned_numbers():
     model = InfiniteTreeHMMMixture(
         **{**SHORT, "method": "collapsed", "concentration": "auto", "prior_strength": "auto", "n_draws": 6}

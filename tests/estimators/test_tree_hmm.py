@@ -17,7 +17,7 @@ from bayesgrove.core.rng import generator
 from conftest import find_shared_file
 
 sys.path.append(str(Path(__file__).parent))
-from tree_trees import BOOKS, KINDS, LETTERS, documents, numbered_trees
+from tree_trees import KINDS, LETTERS, documents, numbered_trees
 
 pytestmark = pytest.mark.unit
 
@@ -334,8 +334,17 @@ def test_single_nodes_and_one_tree():
     assert alone.telling_labels() == []
 
 
+@pytest.mark.slow
+def test_a_chain_of_a_million_nodes():
+    n = 1_000_000
+    chain = TreeData.from_parents([np.arange(n) % 3], [np.arange(n) - 1])
+    model = TreeHMM(2, n_init=1, max_iter=2, random_state=0).fit(chain)
+    assert np.isfinite(model.score_samples(chain)[0])
+    assert model.predict(chain).shape == (1,)
+    assert model.sample(1, random_state=0).forest.internal.sum() == n - 1
+
+
 def test_parameters_are_kept_as_given():
     model = TreeHMMMixture(**MIXTURE)
     assert {**model.get_params(), **MIXTURE} == model.get_params()
     assert clone(model).get_params() == model.get_params()
-    assert BOOKS

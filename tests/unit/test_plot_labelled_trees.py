@@ -71,6 +71,10 @@ def test_positions_are_told_where_they_are_no_order():
     assert tree_lines(data[0]).words == ["0", f"2, 3, 5: 1 {TIMES}3", "9: ?"]
 
 
+def test_children_that_share_the_last_position_stand_in_order():
+    assert tree_lines(tree_of("(a,b,c,d)r;", max_children=2)).words == ["r", "a", "b", "c", "d"]
+
+
 def test_numbers_are_short():
     data = TreeData.from_parents([[[1.23456, 2.0], [0.5, -1.0]]], [[-1, 0]])
     assert tree_lines(data[0]).words == ["1.23, 2", "0.5, -1"]

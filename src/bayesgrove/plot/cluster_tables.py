@@ -13,6 +13,8 @@ from bayesgrove.plot.words import name_axes, name_colour_bar, set_title, shorten
 
 LONG_NAME = 4
 """Longer names of columns stand upright."""
+NEGLIGIBLE = 0.005
+"""Labels less probable in every state are not shown."""
 
 
 def class_table(result: Any, classes: Any, ax: Any = None, *, title: str | None = None) -> Any:
@@ -105,7 +107,7 @@ def shown_emissions(table: np.ndarray, max_labels: int) -> tuple[np.ndarray, np.
     """States, and the labels most probable in any of them, in the order of the states that emit them."""
     best = table.max(axis=0)
     chosen = np.argsort(-best, kind="stable")[:max_labels]
-    chosen = chosen[best[chosen] > 0.0]
+    chosen = chosen[best[chosen] > NEGLIGIBLE]
     order = np.lexsort((-best[chosen], table.argmax(axis=0)[chosen]))
     return np.arange(len(table)), chosen[order]
 

@@ -209,12 +209,12 @@ def _n_below(parents: np.ndarray) -> np.ndarray:
 
 
 def _is_in_order(tree: LabelledTree) -> bool:
-    """Whether children of all nodes stand at 1, 2, 3, ...."""
+    """Whether children of all nodes stand at 1, 2, 3, ..., those beyond the largest position sharing it."""
     order = np.lexsort((tree.positions, tree.parents))
     parents, positions = tree.parents[order][1:], tree.positions[order][1:]
     is_first = np.diff(parents, prepend=NULL) != 0
     steps = np.where(is_first, positions, np.diff(positions, prepend=0))
-    return bool(np.all(steps == 1))
+    return bool(np.all((steps == 1) | (~is_first & (steps == 0))))
 
 
 def _node_words(tree: LabelledTree, nodes: tuple[int, ...], is_placed: bool) -> str:

@@ -28,7 +28,7 @@ def hang_items(
     >>> labels = np.array([0, 0, 1])
     >>> tree = hang_items(labels, np.array([2, 1]), np.array([3.0, np.inf]), np.array([[0, 1]]), np.array([-2.0]))
     >>> tree.to_newick()
-    '((0:0,1:0):3,2:5):0;'
+    '(2:5.0,(0:0.0,1:0.0):5.0);'
     """
     n, is_node = labels.size, sizes > 1
     place = np.where(is_node, n + np.cumsum(is_node) - 1, 0)
