@@ -11,6 +11,8 @@ pytestmark = pytest.mark.unit
 
 N_SETTINGS, N_FAST, MOST_ROWS, FEW_ROWS = 100, 12, 5_000, 60
 TABLES = ("free", "doubled", "constant", "two values", "far apart")
+STRONGEST = 3.0
+"""C times rows of a penalty relative to chance: see docs/rbhmc.md, "How strong"."""
 WORK = 2_000
 """Rows times draws of a long fit; a fit has at least two draws."""
 
@@ -33,6 +35,12 @@ def draw_table(rng, n_rows):
     return rows * spread_out(rng, 10.0, 1e4) if kind == "far apart" else rows * 2.0
 
 
+def draw_strength(rng, penalty, n_rows):
+    """C up to 100; relative to chance as strong as rows bear: beyond, each has its own leaf and a sweep takes hours."""
+    is_relative = penalty.startswith("chance") and n_rows > FEW_ROWS
+    return spread_out(rng, 1e-4, STRONGEST / n_rows if is_relative else 100.0)
+
+
 def draw_setting(number, most_rows):
     """A model and a table; every fifth has C = 0, every tenth the fewest rows, every tenth the most."""
     rng = generator(number, 71)
@@ -50,11 +58,12 @@ def draw_setting(number, most_rows):
     }
     if number % 5 == 1:
         return BHMC(**settings), draw_table(rng, n_rows)
+    penalty = str(rng.choice(list(PENALTIES)))
     settings |= {
-        "penalty": str(rng.choice(list(PENALTIES))),
-        "C": 0.0 if number % 5 == 2 else spread_out(rng, 1e-3, 100.0),
+        "penalty": penalty,
+        "C": 0.0 if number % 5 == 2 else draw_strength(rng, penalty, n_rows),
         "margin": spread_out(rng, 0.01, 10.0),
-        "margin_scale": None if rng.random() < 0.5 else "rms",
+        "margin_scale": None if n_rows <= FEW_ROWS and rng.random() < 0.5 else "rms",
     }
     return RBHMC(**settings), draw_table(rng, n_rows)
 

@@ -13,11 +13,12 @@ import numba
 import numpy as np
 import pytest
 
-from bayesgrove.models.nested import weights
+from bayesgrove.models.nested import penalty_paths, weights
 from bayesgrove.models.nested.packing import drawn, stream_to_array, unpacked
 from bayesgrove.models.nested.paths import gibbs_paths, metropolis_paths
 from bayesgrove.models.nested.penalty import PENALTIES, chance_table, penalty_of
-from bayesgrove.models.nested.penalty_paths import penalised_gibbs_paths, penalised_metropolis_paths
+from bayesgrove.models.nested.penalty_metropolis import penalised_metropolis_paths
+from bayesgrove.models.nested.penalty_paths import penalised_gibbs_paths
 from bayesgrove.models.nested.split_merge import N_TALLIES, Numbers, make_sides, try_plain
 from bayesgrove.models.nested.sweeps import draw_means
 from bayesgrove.models.nested.tables import new_tables, nodes_at, seat_data
@@ -174,6 +175,16 @@ def test_penalised_gibbs_paths(penalty, lazy):
     for arrays, datum in itertools.product(starts(key, 2), range(n_rows)):
         visit = visit_of(penalised_gibbs_paths, datum, n_auxiliary, lazy)
         check_move(model_of(*key), penalty, arrays, visit, lambda *given, n=datum: nested_paths.gibbs_path(*given, n))
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_gibbs_paths_that_stop_at_every_datum(penalty, monkeypatch):
+    """A branch whose hinges are looked at after each datum comes out as often as one that is evaluated at once."""
+    monkeypatch.setattr(penalty_paths, "ASKED", 1)
+    key = (3, 2, penalty, None, False, 1)
+    for arrays in starts(key, 2):
+        visit = visit_of(penalised_gibbs_paths, 1, 1, True)
+        check_move(model_of(*key), penalty, arrays, visit, lambda *given: nested_paths.gibbs_path(*given, 1))
 
 
 @pytest.mark.parametrize("own_only", [False, True], ids=["exact", "printed"])

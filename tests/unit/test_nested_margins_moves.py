@@ -12,6 +12,7 @@ from bayesgrove.models.nested.log_joint import log_cdl
 from bayesgrove.models.nested.nodes import all_nodes
 from bayesgrove.models.nested.packing import drawn, packed, stream_to_array, unpacked
 from bayesgrove.models.nested.penalty import PENALTIES, chance_table, energies, links_of, log_penalty, penalty_of
+from bayesgrove.models.nested.penalty_metropolis import branch_energy
 from bayesgrove.models.nested.penalty_moves import (
     draw_discriminant_variance,
     move_discriminants,
@@ -21,7 +22,6 @@ from bayesgrove.models.nested.penalty_moves import (
 )
 from bayesgrove.models.nested.penalty_paths import (
     Work,
-    branch_energy,
     excess_energy,
     fill_log_weights,
     take_slot,
@@ -78,7 +78,8 @@ def make_work(state, n_branches):
     size = capacity + n_branches
     by_node, floats = np.empty((3, capacity)), np.empty((4, size))
     whole = [np.zeros(size, np.int64) for _ in range(2)]
-    return Work(*by_node, whole[0], *floats, whole[1], np.empty((n_branches, width)), np.empty(width))
+    seen = np.zeros(n_branches, np.int64)
+    return Work(*by_node, whole[0], *floats, whole[1], np.empty((n_branches, width)), seen, np.empty(width))
 
 
 def test_golden_scores(golden):

@@ -29,7 +29,7 @@ MUTANTS = (
     Mutant("the +1 of an opened component forgotten", WEIGHTS, "a += 1.0", "a += 0.0", GIBBS),
     Mutant(
         "own-datum ratio, as printed",
-        PENALTY_PATHS,
+        "models/nested/penalty_metropolis.py",
         "return energy if own_only else energy + gain_below(",
         "return energy if n >= 0 else energy + gain_below(",
         metropolis("max"),
@@ -102,8 +102,8 @@ MUTANTS = (
     Mutant(
         "a bound taken for the weight",
         PENALTY_PATHS,
-        "if rng.standard_exponential() > excess:",
-        "if rng.standard_exponential() > 0.0:",
+        "if limit > more:",
+        "if limit > 0.0:",
         gibbs("sum", "lazy"),
     ),
     Mutant(

@@ -216,12 +216,18 @@ def vector_score(vector, data, n):
 
 @borrower
 def gain_below(penalty, links, eta, leaf, above, vector):
-    """What all data under `above` pay more for a further child of it with discriminant `vector`.
+    """What all data under `above` pay more for a further child of it with discriminant `vector`."""
+    return gain_of_some(penalty, links, eta, leaf, above, vector, 0, leaf.size)
+
+
+@borrower
+def gain_of_some(penalty, links, eta, leaf, above, vector, start, end):
+    """What the data `start` to `end` pay more, those that are under `above`.
 
     Data that are set aside have the leaf NULL.
     """
     gain, data, parent = 0.0, penalty.data, links.parent
-    for m in range(leaf.size):
+    for m in range(start, end):
         child = NULL if leaf[m] == NULL else child_towards(parent, leaf[m], above)
         if child != NULL:
             gain += gain_of_sibling(penalty, links, eta, m, leaf[m], child, vector_score(vector, data, m))

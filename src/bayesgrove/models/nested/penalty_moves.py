@@ -9,8 +9,9 @@ from bayesgrove.core.constants import NEEDS_CAPACITY, OK
 from bayesgrove.core.errors import InvalidSettingError, NumericalError
 from bayesgrove.models.nested.penalty import chance_table, links_of, log_penalty, penalty_of
 from bayesgrove.models.nested.penalty_gaussian import augment_discriminants, gibbs_discriminants, print_discriminants
+from bayesgrove.models.nested.penalty_metropolis import penalised_metropolis_paths
 from bayesgrove.models.nested.penalty_paths import N_TALLIES as N_PATH_TALLIES
-from bayesgrove.models.nested.penalty_paths import penalised_gibbs_paths, penalised_metropolis_paths
+from bayesgrove.models.nested.penalty_paths import penalised_gibbs_paths
 from bayesgrove.models.nested.penalty_regraft import N_TALLIES as N_REGRAFT_TALLIES
 from bayesgrove.models.nested.penalty_regraft import has_columns_to_regraft, penalised_pass_over_weights
 from bayesgrove.models.nested.penalty_slice import draw_discriminants, slice_discriminants

@@ -1,4 +1,4 @@
-"""Path moves with a penalty: collapsed Gibbs with lazily tightened rejection (4.1, 15.4) and Metropolis (4.2)."""
+"""Path moves with a penalty: collapsed Gibbs with lazily tightened rejection (4.1, 15.4)."""
 
 import math
 from typing import NamedTuple
@@ -7,17 +7,19 @@ import numpy as np
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import borrower, kernel
-from bayesgrove.models.nested.nodes import link, list_nodes, put_in, release, unlink
-from bayesgrove.models.nested.paths import CHANGED, VISITS, first_above, log_density_ratio, propose_path
+from bayesgrove.models.nested.nodes import list_nodes, release
+from bayesgrove.models.nested.paths import CHANGED, VISITS, first_above
 from bayesgrove.models.nested.penalty import (
     Links,
+    Penalty,
     gain_below,
+    gain_of_some,
     join,
     level_energy,
     own_branch_energy,
-    path_energy,
     score,
 )
+from bayesgrove.models.nested.penalty_bounds import hinge_kind
 from bayesgrove.models.nested.penalty_slice import draw_vector
 from bayesgrove.models.nested.penalty_sums import (
     add_to_sums,
@@ -38,11 +40,12 @@ from bayesgrove.models.nested.visits import (
     mixed,
     place_datum,
     remove_datum,
-    settle_component,
 )
 from bayesgrove.stats.sampling import draw_log_categorical
 
 MOST_TOTAL = 1e200
+ASKED = 64
+"""Data between two looks at what a branch costs so far."""
 EVALUATED, N_TALLIES = 2, 3
 """Beside CHANGED and VISITS: auxiliary discriminants whose effect on other data was computed."""
 
@@ -70,6 +73,8 @@ class Work(NamedTuple):
     """(n_candidates,) auxiliary discriminants inside the bound of a branch; 0 for others."""
     vector: np.ndarray
     """(n_branches, d') discriminants of the evaluated branches."""
+    seen: np.ndarray
+    """(n_branches,) how many data have been asked what the branch costs them."""
     former: np.ndarray
     """(d',) discriminant of the top of the branch that the datum had alone."""
 
@@ -82,7 +87,7 @@ def make_work(capacity, width, n_auxiliary):
     by_node, floats = np.empty((3, capacity)), np.empty((4, size))
     return Work(
         by_node[0], by_node[1], by_node[2], np.empty(size, np.int64), floats[0], floats[1], floats[2], floats[3],
-        np.zeros(size, np.int64), np.empty((n_branches, width)), np.empty(width),
+        np.zeros(size, np.int64), np.empty((n_branches, width)), np.empty(n_branches, np.int64), np.empty(width),
     )  # fmt: skip
 
 
@@ -207,6 +212,24 @@ def excess_energy(penalty, tree, eta, n, work, candidate, row):
 
 
 @borrower
+def hinges_of_branch(hinges, tree, eta, n, work, candidate, row, limit):
+    """Further hinges of a branch until they are above `limit`, looked at after ASKED data each, or all are seen."""
+    links, above, leaf = Links(tree.parent, tree.first_child, tree.next_sibling), work.node[candidate], tree.leaf
+    vector, m, more = work.vector[row], work.seen[row], 0.0
+    if m == 0:
+        paid = work.energy[above]
+        more = own_branch_energy(hinges, links, eta, n, above, paid, vector) - paid
+    while m < leaf.size:
+        end = min(m + ASKED, leaf.size)
+        more += gain_of_some(hinges, links, eta, leaf, above, vector, m, end)
+        m = end
+        if more > limit:
+            break
+    work.seen[row] = m
+    return more
+
+
+@borrower
 def take_slot(work, candidate, n_total, excess):
     """Take one slot out of the bound of a branch and add it with its true weight as candidate `n_total`."""
     n_left = work.left[candidate] - 1
@@ -227,6 +250,7 @@ def evaluate_all(rng, penalty, tree, eta, n, work, n_found, hung_from, scale):
             is_first = row == 0 or work.node[n_total - 1] != work.node[candidate]
             fill_slot(rng, work, row, is_first and work.node[candidate] == hung_from, scale)
             take_slot(work, candidate, n_total, excess_energy(penalty, tree, eta, n, work, candidate, row))
+            work.seen[row] = tree.leaf.size
             n_total += 1
     return n_total
 
@@ -238,22 +262,28 @@ def draw_branch(rng, penalty, tree, eta, n, work, n_found, n_total, chosen, hung
     Notes
     -----
     Rejection from bounds that are tightened on the way: whatever happened, a candidate comes out with a probability
-    proportional to its true weight, because the weights themselves never depend on what was drawn.
+    proportional to its true weight, because the weights themselves never depend on what was drawn. A branch is rejected
+    as soon as its hinges are above an exponential draw; those that were added stay in its bound.
     """
-    former_left = hung_from != NULL
+    former_left, n_data = hung_from != NULL, tree.leaf.size
+    hinges = Penalty(hinge_kind(penalty.kind), penalty.strength, penalty.margin, penalty.data, penalty.log_chance)
     while True:
         if chosen == NULL:
             chosen = draw_log_categorical(rng, work.log_weight[:n_total])
-        if chosen == NULL or work.left[chosen] == 0:
+        if chosen == NULL or (work.left[chosen] == 0 and (chosen < n_found or work.seen[chosen - n_found] == n_data)):
             return chosen, n_total
-        from_former = former_left and work.node[chosen] == hung_from and rng.random() * work.left[chosen] < 1.0
-        former_left = former_left and not from_former
-        fill_slot(rng, work, n_total - n_found, from_former, scale)
-        excess = excess_energy(penalty, tree, eta, n, work, chosen, n_total - n_found)
-        take_slot(work, chosen, n_total, excess)
-        n_total += 1
-        if rng.standard_exponential() > excess:
-            return n_total - 1, n_total
+        if work.left[chosen] > 0:
+            from_former = former_left and work.node[chosen] == hung_from and rng.random() * work.left[chosen] < 1.0
+            former_left = former_left and not from_former
+            fill_slot(rng, work, n_total - n_found, from_former, scale)
+            take_slot(work, chosen, n_total, 0.0)
+            work.seen[n_total - n_found] = 0
+            chosen, n_total = n_total, n_total + 1
+        limit = rng.standard_exponential()
+        more = hinges_of_branch(hinges, tree, eta, n, work, chosen, chosen - n_found, limit)
+        work.log_weight[chosen] -= more
+        if limit > more:
+            return chosen, n_total
         chosen = NULL
 
 
@@ -344,79 +374,5 @@ def penalised_gibbs_paths(
         tallies[CHANGED] += node != hung_from and (top != NULL or node != former)
         tallies[VISITS] += 1
         tallies[EVALUATED] += n_total - n_found
-        done += 1
-    return done
-
-
-@borrower
-def branch_energy(penalty, tree, eta, n, leaf, top, own_only):
-    """Energy of datum n on the path to a leaf, and what the top node of its branch, unlinked now, costs other data.
-
-    `top` is NULL where the datum has no nodes of its own.
-    """
-    links = Links(tree.parent, tree.first_child, tree.next_sibling)
-    if top == NULL:
-        return path_energy(penalty, links, eta, n, leaf)
-    above = tree.parent[top]
-    paid = path_energy(penalty, links, eta, n, above)
-    energy = own_branch_energy(penalty, links, eta, n, above, paid, eta[top])
-    return energy if own_only else energy + gain_below(penalty, links, eta, tree.leaf, above, eta[top])
-
-
-@borrower
-def propose_penalised(rng, penalty, tree, mixture, eta, values, n, depth, own_only, counts, scratch, tallies):
-    """A path from the nCRP, its top new node (unlinked, or NULL) and its energy."""
-    leaf, fresh = propose_path(rng, tree, mixture, values, depth, counts, scratch)
-    if fresh != NULL:
-        unlink(tree, fresh)
-        above, node = tree.parent[fresh], leaf
-        while node != above:
-            draw_vector(rng, eta, node, math.sqrt(values[DISCRIMINANT_VARIANCE]))
-            node = tree.parent[node]
-        tallies[EVALUATED] += 1
-    return leaf, fresh, branch_energy(penalty, tree, eta, n, leaf, fresh, own_only)
-
-
-@kernel
-def penalised_metropolis_paths(
-    rng, law, data, tree, mixture, eta, penalty, values, depth, n_components, own_only, order, done, tallies
-):
-    """Visit the data `order[done:]` with one proposal of the nCRP each; returns as `paths.gibbs_paths`.
-
-    Notes
-    -----
-    Accepted with min(1, ell' R' / (ell R)), R over all data.
-    **Erratum**: the paper's ratio has the hinge of datum n only (`own_only`), but a node that appears or disappears
-    changes the siblings of others; `test_golden_metropolis_hinges` has both numbers.
-    """
-    capacity, n_slots = tree.parent.size, mixture.size.size
-    scores, densities, scratch = np.empty(n_slots), np.empty(n_slots), np.empty((2, n_slots))
-    counts, on_path, nodes = np.zeros((1, n_slots)), np.zeros(capacity, np.bool_), np.empty(capacity, np.int64)
-    widest = most_children(tree)
-    while done < order.size and has_room(tree, mixture, depth, n_components) and has_columns(penalty, widest):
-        datum = order[done]
-        former = tree.leaf[datum]
-        aside = remove_datum(law, data, tree, mixture, datum, n_components)
-        tree.leaf[datum] = NULL
-        fill_densities(law, data, datum, values, mixture, n_components, scores, densities)
-        before = branch_energy(penalty, tree, eta, datum, former, aside, own_only)
-        leaf, fresh, after = propose_penalised(
-            rng, penalty, tree, mixture, eta, values, datum, depth, own_only, counts, scratch, tallies
-        )  # fmt: skip
-        log_ratio = log_density_ratio(mixture, leaf, former, scores, densities, scratch[0]) + before - after
-        accepted = -rng.standard_exponential() < log_ratio
-        kept, dropped = (fresh, aside) if accepted else (aside, fresh)
-        leaf = leaf if accepted else former
-        release(tree, dropped)
-        if kept != NULL:
-            link(tree, kept, tree.parent[kept])
-            widest = max(widest, count_children(tree, tree.parent[kept]))
-        slot = choose_component(rng, mixture, leaf, scores, densities, scratch[0])
-        if slot == NULL:
-            return -1 - datum
-        settle_component(rng, law, data, tree, mixture, values, datum, leaf, slot, on_path, nodes)
-        put_in(tree, datum, leaf)
-        tallies[CHANGED] += leaf != former
-        tallies[VISITS] += 1
         done += 1
     return done
