@@ -13,6 +13,7 @@ import pytest
 import bayesgrove as bg
 from bayesgrove.estimators import cluster_input
 from bayesgrove.inference import cluster
+from bayesgrove.inference.worker import run_chain
 from bayesgrove.likelihoods import base
 
 da = pytest.importorskip("dask.array")
@@ -69,8 +70,8 @@ def many_rows(n=1500):
 
 
 def test_chains_are_the_same_and_the_sampler_travels_once(client, tmp_path, monkeypatch):
-    sent = []
-    monkeypatch.setattr(cluster, "itself", lambda shared: sent.append(1) or shared)
+    calls, submit = [], client.submit
+    monkeypatch.setattr(client, "submit", lambda *given, **how: calls.append(given) or submit(*given, **how))
     alone = bg.NRMMixture(**CHAINS, n_jobs=1).fit(X)
     with joblib.parallel_config(backend="dask"):
         together = bg.NRMMixture(**CHAINS).fit(X)
@@ -78,7 +79,9 @@ def test_chains_are_the_same_and_the_sampler_travels_once(client, tmp_path, monk
     assert np.array_equal(draws(alone), draws(together))
     assert np.array_equal(draws(alone), draws(on_disk))
     assert sorted(path.name for path in (tmp_path / "run").glob("*.log")) == [f"chain-{c}.log" for c in range(3)]
-    assert len(sent) == 2
+    with_sampler = [given[0] for given in calls if any(hasattr(argument, "fingerprint") for argument in given)]
+    assert with_sampler == [cluster.itself, cluster.itself]
+    assert sum(given[0] is run_chain for given in calls) == 6
 
 
 def test_a_tree_of_a_dask_array_is_that_of_the_array(client, monkeypatch):
@@ -141,10 +144,7 @@ def kill_workers(client, n_kills, pause, is_over):
 
     def work():
         while len(killed) < n_kills and not is_over.wait(moments.uniform(0.5 * pause, 1.5 * pause)):
-            alive = [
-                worker["pid"] for worker in client.cluster.scheduler.identity()["workers"].values() if "pid" in worker
-            ]
-            alive = alive or [nanny.pid for nanny in client.cluster.workers.values() if nanny.pid]
+            alive = [nanny.pid for nanny in client.cluster.workers.values() if nanny.pid]
             victim = moments.choice(alive)
             if victim not in killed:
                 os.kill(victim, signal.SIGKILL)
