@@ -76,9 +76,7 @@ class ClusterRows:
         Whether no cell is missing.
     """
 
-    def __init__(
-        self, client: Any, values: list[Any], edges: np.ndarray, n_columns: int, *, is_complete: bool
-    ) -> None:
+    def __init__(self, client: Any, values: list[Any], edges: np.ndarray, n_columns: int, *, is_complete: bool) -> None:
         self.client, self.values, self.edges = client, values, np.asarray(edges, np.int64)
         self.n_rows, self.is_complete = int(self.edges[-1]), is_complete
         self.shape = (self.n_rows, n_columns)
@@ -287,8 +285,8 @@ class ClusterRows:
         place: np.ndarray,
         heads: np.ndarray,
         wanted: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """A part's subtrees in postorder: its own number of each leaf's row, NULL for joins; where what is wanted stands."""
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A part's subtrees in postorder: where each starts; its rows at leaves, NULL at joins; what is wanted."""
         low, high = grouping.edges[number], grouping.edges[number + 1]
         heads = heads[np.argsort(place[heads])]
         sizes = 2 * tree.size[heads] - 1
@@ -298,7 +296,7 @@ class ClusterRows:
         own[grouping.before[low:high]] = np.arange(high - low)
         items = np.where(tree.item[nodes] == NULL, NULL, own[tree.item[nodes]]).astype(np.int32)
         by_node = np.argsort(nodes)
-        return items, by_node[np.searchsorted(nodes, wanted, sorter=by_node)]
+        return np.append(starts, items.size), items, by_node[np.searchsorted(nodes, wanted, sorter=by_node)]
 
     def _pure_subtrees(self, tree: Tree) -> tuple[Grouping, np.ndarray]:
         """A grouping, and for each node the part that has all of its rows, NULL where none has."""
@@ -377,9 +375,7 @@ def place_trees(
     pieces.node[blocks] = number[found.pieces.node]
 
 
-def merge_top(
-    prior: Any, tree: Tree, known: np.ndarray, home: np.ndarray, place: np.ndarray, rows: np.ndarray
-) -> None:
+def merge_top(prior: Any, tree: Tree, known: np.ndarray, home: np.ndarray, place: np.ndarray, rows: np.ndarray) -> None:
     """Statistics of the nodes above all parts, from those of their children, merged as `combine` does."""
     top = np.flatnonzero(home == NULL)
     if top.size == 0:

@@ -11,7 +11,7 @@ import numpy as np
 from bayesgrove.agglomeration.blocks import Forest, Pieces, build_blocks, largest_statistics, new_forest, new_pieces
 from bayesgrove.agglomeration.filters import assign
 from bayesgrove.agglomeration.splits import Groups, Plan, groups_of_values, halve
-from bayesgrove.agglomeration.statistics import add_rows, combine
+from bayesgrove.agglomeration.statistics import add_rows, combine_each
 from bayesgrove.core.constants import NULL
 from bayesgrove.likelihoods.contract import n_stats
 
@@ -135,10 +135,10 @@ def trees_of_part(values: np.ndarray, order: np.ndarray, package: Package) -> Pa
 
 
 def statistics_of_part(values: np.ndarray, package: Package) -> np.ndarray:
-    """Statistics of some nodes of the trees of a part, given as leaves and joins in postorder."""
-    prior, items, places = package.content
+    """Statistics of some nodes of the trees of a part, given one after another as leaves and joins in postorder."""
+    prior, starts, items, places = package.content
     wanted = np.full(items.size, NULL)
     wanted[places] = np.arange(places.size)
     out = np.zeros((places.size, n_stats(prior)))
-    combine(prior, values, np.arange(items.size), items.astype(np.int64), wanted, out)
+    combine_each(prior, values, starts, items.astype(np.int64), wanted, out)
     return out

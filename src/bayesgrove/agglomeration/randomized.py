@@ -195,9 +195,7 @@ def statistics_by(problem: Problem, labels: np.ndarray, n_clusters: int) -> tupl
     return cluster_statistics(problem.prior, problem.values, labels, n_clusters)
 
 
-def assign_all(
-    problem: Problem, density: Any, log_weight: np.ndarray, starts: np.ndarray, labels: np.ndarray
-) -> int:
+def assign_all(problem: Problem, density: Any, log_weight: np.ndarray, starts: np.ndarray, labels: np.ndarray) -> int:
     """Write the best group of every row to `labels`; how many changed."""
     if problem.remote is not None:
         return problem.remote.assign(density, log_weight, starts, labels)

@@ -386,7 +386,9 @@ def halve_sets(problem: Problem, settings: Settings, splits: SplitTree, order: n
             delayed(halve)(problem.values, order, key, here.low, here.high, settings.leaf_size) for here in sets
         )
     else:
-        parts = problem.remote.halve(order, [(here.low, here.high) for here in sets], splits.edges(), settings.leaf_size)
+        parts = problem.remote.halve(
+            order, [(here.low, here.high) for here in sets], splits.edges(), settings.leaf_size
+        )
     for here, (left, right, low, high) in zip(sets, parts, strict=True):
         ids = [here.node] + [splits.new_node() for _ in range(left.size - 1)]
         for k, node in enumerate(ids):

@@ -84,3 +84,11 @@ def combine_known(prior, order, first, second, rows):
     """Write the statistics of the nodes of `order`, children first, each merged from those of two other nodes."""
     for i in range(order.size):
         merge(prior, rows[order[i]], rows[first[i]], rows[second[i]])
+
+
+@kernel
+def combine_each(prior, values, starts, item, wanted, out):
+    """`combine` for several trees, one after another in postorder: a tree that is done leaves the stack."""
+    order = np.arange(item.size)
+    for tree in range(starts.size - 1):
+        combine(prior, values, order[starts[tree] : starts[tree + 1]], item, wanted, out)

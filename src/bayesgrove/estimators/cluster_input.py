@@ -1,5 +1,6 @@
 """Rows that stand on a Dask cluster, or in Parquet files its workers read: from a source to bound, encoded parts."""
 
+import itertools
 import sys
 import warnings
 from pathlib import Path
@@ -14,7 +15,7 @@ from bayesgrove.core.table import Table, table_from_array
 from bayesgrove.inference.cluster import active_client
 from bayesgrove.io.blocks import is_dask_array, parquet_files, parquet_lengths, read_parquet_rows
 from bayesgrove.io.tables import open_parquet
-from bayesgrove.likelihoods import Bound
+from bayesgrove.likelihoods import Bound, Columns
 from bayesgrove.likelihoods import brief as briefs
 from bayesgrove.likelihoods.base import SUM_ROWS, block_sums, mean_of, variance_of
 
@@ -85,7 +86,7 @@ def source_of_files(client: Any, files: list[Path]) -> Source:
     edges = np.append(np.arange(0, n_rows, part_rows(client, n_rows)), n_rows)
     futures = [
         client.submit(read_parquet_rows, files, lengths, int(low), int(high), pure=False)
-        for low, high in zip(edges[:-1], edges[1:], strict=True)
+        for low, high in itertools.pairwise(edges)
     ]
     kinds, names = kinds_of_file(files[0])
     return Source(client, futures, edges, names, kinds, False)
@@ -113,8 +114,9 @@ def bind_on_cluster(source: Source, likelihood: Any, hyper: str) -> tuple[Bound,
         submit(source, encode_part, values, Package((resolved, encoding, table, int(first))))
         for values, first in zip(source.values, source.edges, strict=False)
     ]
-    mean = mean_of(np.concatenate(on_parts(source, encoded, block_sums)), brief.n_seen)
-    variance = variance_of(np.concatenate(on_parts(source, encoded, block_sums, mean)), brief.n_seen)
+    sums = column_sums if isinstance(resolved, Columns) else block_sums
+    mean = mean_of(np.concatenate(on_parts(source, encoded, sums)), brief.n_seen)
+    variance = variance_of(np.concatenate(on_parts(source, encoded, sums, mean)), brief.n_seen)
     bound = briefs.bind_brief(resolved, hyper, encoding, table, brief.n_seen, (mean, variance))
     is_complete = bool((brief.n_seen == brief.n_rows).all())
     return bound, ClusterRows(source.client, encoded, source.edges, len(source.names), is_complete=is_complete)
@@ -157,6 +159,12 @@ def middle_of_part(values: np.ndarray, limits: np.ndarray) -> Any:
 def encode_part(values: np.ndarray, package: Package) -> np.ndarray:
     """A part as kernels see it."""
     return briefs.encode_part(values, *package.content)
+
+
+def column_sums(encoded: np.ndarray, centre: np.ndarray | None = None) -> np.ndarray:
+    """`block_sums` of each column by itself, which mixed tables are bound by; the last digits differ."""
+    columns = [slice(j, j + 1) for j in range(encoded.shape[1])]
+    return np.hstack([block_sums(encoded[:, j], None if centre is None else centre[j]) for j in columns])
 
 
 def empty_table(source: Source) -> Table:

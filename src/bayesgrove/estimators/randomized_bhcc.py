@@ -1,9 +1,10 @@
 """`RandomizedBHCC`: cross-clustering of wide and long tables."""
 
-from typing import Any
+from typing import Any, Self
 
 from bayesgrove.estimators.cross_trees import CrossTreeClusterer
 from bayesgrove.estimators.settings import check_choice, check_whole
+from bayesgrove.io.blocks import gather_blocks, is_block_source
 from bayesgrove.likelihoods import Bound
 from bayesgrove.models.cross.fit import Fitted
 from bayesgrove.models.cross.randomized import RULES, RandomizedSettings
@@ -116,6 +117,17 @@ class RandomizedBHCC(CrossTreeClusterer):
             check_whole(name, getattr(self, name), least)
         check_choice("filter_rule", self.filter_rule, RULES)
         check_choice("polish", self.polish, (True, False))
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find views of the columns and a hierarchy of rows in each.
+
+        Parameters
+        ----------
+        X : array, data frame, dask array, list of 2-d blocks, or path to a .npy or .parquet file or a folder of them
+            Blocks and files are read piece by piece into one table of this process. NaN is a missing cell.
+        y : ignored
+        """
+        return super().fit(gather_blocks(X) if is_block_source(X) else X, y)
 
     def _build(self, bound: Bound, n_threads: int) -> Fitted:
         how = RandomizedSettings(self.sample_size, self.leaf_size, self.max_levels, self.filter_rule)

@@ -18,6 +18,7 @@ from bayesgrove.agglomeration.predictive import (
 from bayesgrove.agglomeration.statistics import NodeRows
 from bayesgrove.core import provenance
 from bayesgrove.core.rng import resolve_seed
+from bayesgrove.estimators.by_blocks import answer_blocks
 from bayesgrove.estimators.clusterer import Clusterer, typical_row
 from bayesgrove.estimators.cut import CutParameter, one_leaf
 from bayesgrove.estimators.inputs import read_input
@@ -113,6 +114,42 @@ class TreeClusterer(CutParameter, Clusterer):
         """The tree as scipy's linkage matrix, heights monotone and not negative."""
         check_is_fitted(self, "tree_")
         return self.tree_.to_linkage()
+
+    def predict(self, X: Any) -> Any:
+        """Most probable cluster of each row among those of `labels_`.
+
+        Parameters
+        ----------
+        X : array, data frame, dask array, list of 2-d blocks, or path of shape (n_rows, n_columns)
+            Blocks and files are read piece by piece; of a dask array the answer is one, too, made block by block.
+        """
+        return answer_blocks(self, X, np.int64, lambda own, rows: Clusterer.predict(own, rows))
+
+    def predict_proba(self, X: Any, top_k: int | None = None) -> Any:
+        """Probability that each row joins each cluster of `labels_`, in the last column a new one; rows sum to 1.
+
+        Parameters
+        ----------
+        X : array, data frame, dask array, list of 2-d blocks, or path of shape (n_rows, n_columns)
+            As in `predict`.
+        top_k : int, optional
+            Give a pair (clusters, probabilities) of the k most probable instead; a new cluster is `n_clusters_`. Not
+            for rows in blocks.
+        """
+        if top_k is not None:
+            return Clusterer.predict_proba(self, X, top_k)
+        width = getattr(self, "n_clusters_", 0) + 1
+        return answer_blocks(self, X, np.float64, lambda own, rows: Clusterer.predict_proba(own, rows), width)
+
+    def score_samples(self, X: Any) -> Any:
+        """Log predictive density of each row, normalised, in the data's own units.
+
+        Parameters
+        ----------
+        X : array, data frame, dask array, list of 2-d blocks, or path of shape (n_rows, n_columns)
+            As in `predict`.
+        """
+        return answer_blocks(self, X, np.float64, lambda own, rows: Clusterer.score_samples(own, rows))
 
     def _probabilities(self, values: np.ndarray) -> np.ndarray:
         return cluster_probabilities(self._predictive, self._bound.prior, values)

@@ -120,7 +120,7 @@ def encode_brief(
 
 
 def encode_part(values: np.ndarray, likelihood: Likelihood, encoding: Encoding, table: Table, first: int) -> np.ndarray:
-    """A part's rows as kernels see them; cells the likelihood cannot describe are refused, rows counted from `first`."""
+    """A part's rows as kernels see them; cells the likelihood cannot describe are refused by row and column."""
     part = Table(np.ascontiguousarray(values, dtype=np.float64), table.names, table.kinds)
     try:
         likelihood.check(part)

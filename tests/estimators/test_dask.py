@@ -1,0 +1,178 @@
+"""On a Dask cluster: the same draws, trees and sweeps to the last bit, whatever happens to workers."""
+
+import os
+import random
+import signal
+import threading
+import time
+
+import joblib
+import numpy as np
+import pytest
+
+import bayesgrove as bg
+from bayesgrove.estimators import cluster_input
+from bayesgrove.inference import cluster
+from bayesgrove.inference.worker import run_chain
+from bayesgrove.likelihoods import base
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+
+pytestmark = [
+    pytest.mark.exact,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+RNG = np.random.default_rng(0)
+X = np.vstack([RNG.normal(centre, 1, (20, 3)) for centre in (0, 6)])
+CHAINS = {"n_chains": 3, "n_tune": 5, "n_draws": 20, "random_state": 3}
+MODELS = {
+    "NRMMixture": {},
+    "CrossCat": {},
+    "BHMC": {"depth": 2},
+    "RBHMC": {"depth": 2},
+}
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two workers in threads of this process: quick to start."""
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as workers,
+        distributed.Client(workers) as found,
+    ):
+        yield found
+
+
+@pytest.fixture(scope="module")
+def processes():
+    """Two workers in processes that can be killed; those who die are replaced."""
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as workers,
+        distributed.Client(workers) as found,
+    ):
+        yield found
+
+
+def draws(model):
+    posterior = model.posterior_
+    if hasattr(posterior, "paths"):
+        return posterior.paths
+    return posterior.view_labels if hasattr(posterior, "view_labels") else posterior.labels
+
+
+def many_rows(n=1500):
+    rng = np.random.default_rng(1)
+    return rng.normal(size=(n, 3)) + 12.0 * rng.normal(size=(5, 3))[rng.integers(0, 5, n)]
+
+
+def test_chains_are_the_same_and_the_sampler_travels_once(client, tmp_path, monkeypatch):
+    calls, submit = [], client.submit
+    monkeypatch.setattr(client, "submit", lambda *given, **how: calls.append(given) or submit(*given, **how))
+    alone = bg.NRMMixture(**CHAINS, n_jobs=1).fit(X)
+    with joblib.parallel_config(backend="dask"):
+        together = bg.NRMMixture(**CHAINS).fit(X)
+        on_disk = bg.NRMMixture(**CHAINS, run_dir=tmp_path / "run").fit(X)
+    assert np.array_equal(draws(alone), draws(together))
+    assert np.array_equal(draws(alone), draws(on_disk))
+    assert sorted(path.name for path in (tmp_path / "run").glob("*.log")) == [f"chain-{c}.log" for c in range(3)]
+    with_sampler = [given[0] for given in calls if any(hasattr(argument, "fingerprint") for argument in given)]
+    assert with_sampler == [cluster.itself, cluster.itself]
+    assert sum(given[0] is run_chain for given in calls) == 6
+
+
+def test_a_tree_of_a_dask_array_is_that_of_the_array(client, monkeypatch):
+    monkeypatch.setattr(base, "SUM_ROWS", 250)
+    monkeypatch.setattr(cluster_input, "SUM_ROWS", 250)
+    rows = many_rows()
+    one = bg.RandomizedBHC("gaussian", random_state=0, n_jobs=1).fit(rows)
+    other = bg.RandomizedBHC("gaussian", random_state=0).fit(da.from_array(rows, chunks=(400, 2)))
+    assert one.log_evidence_ == other.log_evidence_
+    assert np.array_equal(one.tree_.parent, other.tree_.parent)
+    assert np.array_equal(one.labels_, other.labels_)
+    lazy = other.predict(da.from_array(rows, chunks=(700, 3)))
+    assert lazy.chunks == ((700, 700, 100),)
+    assert np.array_equal(lazy.compute(), one.predict(rows))
+    chances = other.predict_proba(da.from_array(rows, chunks=(700, 3)))
+    assert chances.shape == (1500, one.n_clusters_ + 1)
+    assert np.array_equal(chances.compute(), one.predict_proba(rows))
+
+
+def test_parquet_folders_are_read_where_the_work_is(client, tmp_path, monkeypatch):
+    pl = pytest.importorskip("polars")
+    monkeypatch.setattr(base, "SUM_ROWS", 250)
+    monkeypatch.setattr(cluster_input, "SUM_ROWS", 250)
+    rows = many_rows(900)
+    for number, (low, high) in enumerate(((0, 333), (333, 340), (340, 900))):
+        frame = pl.DataFrame(rows[low:high], schema=["a", "b", "c"], orient="row")
+        frame.write_parquet(tmp_path / f"part-{number}.parquet", row_group_size=100)
+    one = bg.RandomizedBHC("gaussian", random_state=0, n_jobs=1).fit(rows)
+    other = bg.RandomizedBHC("gaussian", random_state=0).fit(tmp_path)
+    assert other.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert one.log_evidence_ == other.log_evidence_
+    assert np.array_equal(one.tree_.parent, other.tree_.parent)
+    assert np.array_equal(other.predict(tmp_path), one.predict(rows))
+    assert np.array_equal(other.score_samples(tmp_path), one.score_samples(rows))
+
+
+def test_a_sweep_is_the_same(client, tmp_path):
+    grid = {"concentration": [0.5, 2.0]}
+    alone = bg.sweep(bg.BHC("gaussian"), X, grid)
+    with joblib.parallel_config(backend="dask"):
+        found = bg.sweep(bg.BHC("gaussian"), X, grid, folder=tmp_path / "sweep")
+    assert found.columns["log_evidence"] == alone.columns["log_evidence"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODELS)
+def test_every_chain_is_the_same_in_processes(processes, name, tmp_path):
+    settings = {**CHAINS, **MODELS[name]}
+    alone = getattr(bg, name)(**settings, n_jobs=1).fit(X)
+    with joblib.parallel_config(backend="dask"):
+        together = getattr(bg, name)(**settings).fit(X)
+        on_disk = getattr(bg, name)(**settings, run_dir=tmp_path / "run").fit(X)
+    assert np.array_equal(draws(alone), draws(together))
+    assert np.array_equal(draws(alone), draws(on_disk))
+
+
+def kill_workers(client, n_kills, pause, is_over):
+    """Kill a worker now and then, a new one each time; gives a list of those killed and the thread that does it."""
+    killed, moments = [], random.Random(n_kills)
+
+    def work():
+        while len(killed) < n_kills and not is_over.wait(moments.uniform(0.5 * pause, 1.5 * pause)):
+            alive = [nanny.pid for nanny in client.cluster.workers.values() if nanny.pid]
+            victim = moments.choice(alive)
+            if victim not in killed:
+                os.kill(victim, signal.SIGKILL)
+                killed.append(victim)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    return killed, thread
+
+
+@pytest.mark.slow
+def test_ten_kills_change_no_draw(processes, tmp_path):
+    settings = {"n_chains": 3, "n_tune": 200, "n_draws": 6000, "random_state": 3}
+    rows = np.vstack([RNG.normal(centre, 1, (150, 3)) for centre in (0, 3, 6)])
+    alone = bg.NRMMixture(**settings, n_jobs=1).fit(rows)
+    start = time.monotonic()
+    with joblib.parallel_config(backend="dask"):
+        bg.NRMMixture(**settings).fit(rows)
+        pause = 0.5 * (time.monotonic() - start)
+        is_over = threading.Event()
+        killed, thread = kill_workers(processes, 10, max(pause, 1.0), is_over)
+        model = bg.NRMMixture(**settings, run_dir=tmp_path / "run")
+        try:
+            while thread.is_alive():  # until all kills are done, in runs that go on with each other
+                model.fit(rows)
+                model.set_params(resume=True, n_draws=model.n_draws + 6000)
+        finally:
+            is_over.set()
+            thread.join()
+    assert len(killed) == 10
+    assert np.array_equal(draws(alone), draws(model)[:, :6000])
