@@ -34,6 +34,7 @@ from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.trees import Tree
 from bayesgrove.trees.traverse import heavy_first_postorder
 
+NOTHING = np.empty((0, 0))
 FEW_HEADS = 50
 """Rows per subtree that stands in one part, below which rows are put into the tree's order first."""
 
@@ -125,7 +126,7 @@ class ClusterRows:
             draw_sample(problem.seed, settings, rows, here.path) for rows, here in zip(members, sets, strict=True)
         ]
         cuts = np.cumsum([sample.size for sample in samples])[:-1]
-        package = Package((problem._replace(values=None, remote=None, n_threads=1), settings))
+        package = Package((problem._replace(values=NOTHING, remote=None, n_threads=1), settings))
         sampled = np.split(self.take(np.concatenate(samples)), cuts)
         futures = [self.submit(parts.part_groups, package, values) for values in sampled]
         labels = self._labels(futures, members)
@@ -210,7 +211,7 @@ class ClusterRows:
             grouping = self._grouping = self._regroup(order, plan.starts)
             grouping.orders = [np.arange(n, dtype=np.int32) for n in np.diff(grouping.edges)]
         limits = (largest, largest * self._largest_statistics(problem.prior))
-        light = problem._replace(values=None, remote=None, n_threads=1)
+        light = problem._replace(values=NOTHING, remote=None, n_threads=1)
         blocks = np.searchsorted(plan.starts, grouping.edges)
         futures = []
         for number, (low, first, last) in enumerate(zip(grouping.edges, blocks, blocks[1:], strict=False)):
@@ -234,7 +235,8 @@ class ClusterRows:
         self, problem: Problem, labels: np.ndarray, n_clusters: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """Statistics and sizes of clusters: a chain of tasks from part to part."""
-        package, narrow, total = Package((problem.prior, n_clusters)), labels.astype(np.int32), None
+        package, narrow = Package((problem.prior, n_clusters)), labels.astype(np.int32)
+        total: Any = None
         for number, values in enumerate(self.values):
             own = narrow[self.edges[number] : self.edges[number + 1]]
             total = self.submit(parts.add_part, values, package, own, total)

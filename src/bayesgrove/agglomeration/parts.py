@@ -71,8 +71,8 @@ def label_part(part: np.ndarray, groups: list[Groups | None], rows: list[np.ndar
 
 def assign_part(part: np.ndarray, package: Package, labels: np.ndarray) -> tuple[np.ndarray, int]:
     """The best group of every row, and how many have changed."""
-    chooser, wide = package.content, labels.astype(np.int64)
-    n_moved = assign(*chooser, part, np.arange(len(part)), 0, len(part), wide)
+    chooser, wide, order = package.content, labels.astype(np.int64), np.arange(len(part))
+    n_moved = assign(chooser.density, chooser.log_weight, chooser.group_start, part, order, 0, len(part), wide)
     return wide.astype(np.int32), int(n_moved)
 
 
