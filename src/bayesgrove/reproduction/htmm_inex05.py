@@ -153,7 +153,7 @@ def tables(case: TreeCase, found: Study) -> dict[str, Sequence[Row]]:
 
 def our_rows(case: TreeCase, found: Study) -> list[Row]:
     """Our fits, with the ARI against the five blocks and against the eleven classes."""
-    rows = []
+    rows: list[Row] = []
     for n_states, runs in found.ours.items():
         classes = score(case, runs).ari.mean()
         rows.append({**our_row(found.scores[n_states], C=n_states), "ari_classes": float(classes)})
@@ -163,11 +163,17 @@ def our_rows(case: TreeCase, found: Study) -> list[Row]:
 def cut_rows(case: TreeCase, own: Hierarchy, number: int) -> list[Row]:
     """Silhouette of each cut, and the log ratio of the merge that led to it."""
     n_components = own.log_ratios.size + 1
-    rows = []
+    rows: list[Row] = []
     for size, clusters in sorted(own.by_size.items(), reverse=True):
-        row = {"start": number, "clusters": size, "silhouette": silhouette(case.test, clusters[own.components])}
-        row["log_ratio"] = None if size == n_components else float(own.log_ratios[n_components - size - 1])
-        rows.append({**row, "gap": "here" if size == np.unique(own.gap).size else ""})
+        rows.append(
+            {
+                "start": number,
+                "clusters": size,
+                "silhouette": silhouette(case.test, clusters[own.components]),
+                "log_ratio": None if size == n_components else float(own.log_ratios[n_components - size - 1]),
+                "gap": "here" if size == np.unique(own.gap).size else "",
+            }
+        )
     return rows
 
 

@@ -3,7 +3,7 @@
 A start is only a start: whatever it is, the chain leaves the posterior invariant.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,7 +22,8 @@ N_RANDOM_CLUSTERS = 10
 STARTS = ("vb", "one", "random")
 
 
-class VariationalStart(NamedTuple):
+@dataclass(frozen=True)
+class VariationalStart:
     """The most probable labels of a variational fit, tables drawn given its counts."""
 
     settings: VBSettings = VB_DEFAULTS
@@ -34,7 +35,8 @@ class VariationalStart(NamedTuple):
         return from_variational(rng, fit)
 
 
-class LabelsStart(NamedTuple):
+@dataclass(frozen=True)
+class LabelsStart:
     """Labels, and tables drawn given them, ten times over.
 
     Attributes
