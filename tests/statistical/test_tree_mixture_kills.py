@@ -85,7 +85,7 @@ def kill_and_resume(folder, kind, n_chains, n_draws, n_kills, longest):
 
 
 def test_six_kills(tmp_path):
-    assert kill_and_resume(tmp_path / "run", "gibbs", 2, 200, 6, longest=1.2) >= 2
+    assert kill_and_resume(tmp_path / "run", "gibbs", 2, 1_500, 6, longest=0.8) >= 2
 
 
 @pytest.mark.slow

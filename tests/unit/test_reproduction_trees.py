@@ -50,7 +50,7 @@ def test_published_cells_stand_where_they_are_printed():
     assert published.INF_INEX[4, 1.2] == (0.20, 0.04)
     assert published.INF_CLUSTERS[8, 1.0] == (45.80, 35.81)
     assert published.MIX_CLUSTERS[8, 22] == (2.80, 0.45)
-    assert str(published.ROOT[5, 1]) == "-0.02 (0.03)"
+    assert str(published.ROOT[5, 1]) == "\N{MINUS SIGN}0.02 (0.03)"
     assert max(published.INF_INEX.values()).mean == published.BEST_INEX
 
 

@@ -10,7 +10,8 @@ class Printed(NamedTuple):
     spread: float
 
     def __str__(self) -> str:
-        return f"{self.mean:.2f} ({self.spread:.2f})"
+        # a hyphen in front would be a formula to spreadsheets
+        return f"{self.mean:.2f} ({self.spread:.2f})".replace("-", "\N{MINUS SIGN}")
 
 
 Grid = dict[tuple[int, float], Printed]

@@ -21,8 +21,8 @@ def find_needed(family):
         find_shared_file(name)
 
 
-LONG_FAMILIES = {"nrm"}
-"""Whose tests take a minute without a mutation: left to `make test-slow`."""
+LONG_FAMILIES = {"nrm", "cross", "nested", "trees"}
+"""Whose tests take long without a mutation: left to `make test-slow`."""
 
 
 @pytest.mark.parametrize(
