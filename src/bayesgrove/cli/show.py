@@ -24,7 +24,7 @@ def show_model(console: Console, model: Any) -> None:
     sizes = np.bincount(model.labels_)
     noun = "tree" if views.has_typical_trees(model) else "row"
     console.print(f"{count(len(sizes), 'cluster')} of {count(int(sizes.sum()), noun)}", style="bold")
-    console.print(cluster_grid(model.tree_, model.labels_))
+    console.print(cluster_grid(model.tree_, model.labels_, noun))
     if hasattr(model, "posterior_"):
         console.print()
         show_chains(console, model)
@@ -72,14 +72,14 @@ def show_tree(console: Console, tree: Any, max_lines: int = 30) -> None:
         console.print(Text(line), no_wrap=True, overflow="ellipsis", crop=True)
 
 
-def cluster_grid(tree: Any, labels: np.ndarray) -> Grid:
+def cluster_grid(tree: Any, labels: np.ndarray, noun: str = "row") -> Grid:
     """A grid of clusters, the largest first: size, and how sure the merges in and above it are."""
     sizes = np.bincount(labels)
     order = np.argsort(-sizes, kind="stable")
     roots = cluster_roots(tree, labels)
     chance = tree.nodes["probability"]
     grid = Grid(box=None, pad_edge=False, header_style="bold")
-    for title in ("cluster", "rows", "share", "one cluster", "one with its neighbour"):
+    for title in ("cluster", f"{noun}s", "share", "one cluster", "one with its neighbour"):
         grid.add_column(title, justify="right")
     for cluster in order[:MAX_CLUSTERS]:
         node = roots[cluster]

@@ -115,6 +115,12 @@ def vb_settings(model: Any) -> VBSettings:
 # Chains
 
 
+def compile_ahead(model: Any) -> None:
+    """Have the kernels of the default method compiled, several at a time, before any of them is needed."""
+    if model.method == "gibbs" and model._data.forest.values is None:
+        compile_kernels(None if model.estimate == "map" else model.estimate)
+
+
 def plan_chains(model: Any) -> ChainPlan:
     """Sampler and schedule of the method."""
     strengths = check_strength(model.prior_strength, may_learn=True)
@@ -129,8 +135,6 @@ def plan_chains(model: Any) -> ChainPlan:
     move = model.split_merge
     if move == AUTO:
         move = "retained" if model.method == "gibbs" else "sequential"
-    if model.method == "gibbs" and model._data.forest.values is None:
-        compile_kernels(None if model.estimate == "map" else model.estimate)
     schedule = default_schedule(model.n_tune, method=model.method, split_merge=move, thin=model.thin)
     first, about = first_state(model), fingerprint(model)
     sampler: Any = TreeMixtureSampler(target, first, about)

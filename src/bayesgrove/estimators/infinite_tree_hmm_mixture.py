@@ -17,6 +17,7 @@ from bayesgrove.estimators.infinite_tree_fits import (
     ChainPlan,
     Found,
     check_concentration,
+    compile_ahead,
     find_by_chains,
     fit_by_paper,
     fit_by_vb,
@@ -236,6 +237,7 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         self._data, self._schema = fitting_trees(X, self)
         self._seed = self._resolve_seed()
         self._about = self._describe()
+        compile_ahead(self)
         self._links = unique_links(self._data.forest)
         self.n_states_ = resolve_states(self)
         if self.method == "vb":
