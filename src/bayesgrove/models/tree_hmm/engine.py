@@ -3,11 +3,14 @@
 import numpy as np
 
 from bayesgrove.models.tree_hmm.downward import go_downward
-from bayesgrove.models.tree_hmm.links import Links
+from bayesgrove.models.tree_hmm.links import Links, in_blocks
 from bayesgrove.models.tree_hmm.printed import go_downward_as_printed
 from bayesgrove.models.tree_hmm.switches import fill_switches
 from bayesgrove.models.tree_hmm.tables import Counts, Tables, shape_of, zero_counts
 from bayesgrove.models.tree_hmm.upward import go_upward
+
+BLOCK_NODES = 100_000
+"""Nodes that are passed over at a time: what is written on the way up and read on the way down fits into caches."""
 
 
 class Scratch:
@@ -52,8 +55,12 @@ def make_scratch(links: Links, tables: Tables) -> Scratch:
 
 def log_likelihoods(links: Links, tables: Tables, mode: int) -> np.ndarray:
     """Of every tree under every component, (K, n_trees); with unnormalised tables the log of the total weight."""
-    scratch = make_scratch(links, tables)
-    return np.stack([upward(links, tables, k, mode, scratch) for k in range(len(tables.switching))])
+    found = np.empty((len(tables.switching), links.roots.size))
+    for trees, block in in_blocks(links, BLOCK_NODES):
+        scratch = make_scratch(block, tables)
+        for k in range(len(found)):
+            found[k, trees] = upward(block, tables, k, mode, scratch)
+    return found
 
 
 def expected_counts(links: Links, tables: Tables, mode: int, weights: np.ndarray, paper: bool = False) -> Counts:
@@ -65,12 +72,14 @@ def likelihoods_and_counts(
     links: Links, tables: Tables, mode: int, weights: np.ndarray, paper: bool = False
 ) -> tuple[np.ndarray, Counts]:
     """Log-likelihoods (K, n_trees) and expected counts, by one pass up and down for each component."""
-    scratch, counts = make_scratch(links, tables), zero_counts(len(tables.switching), shape_of(tables, mode))
+    counts = zero_counts(len(tables.switching), shape_of(tables, mode))
     found = np.empty((len(tables.switching), links.roots.size))
-    for k in range(len(found)):
-        found[k] = upward(links, tables, k, mode, scratch)
-        possible = np.where(np.isfinite(found[k]), weights[k], 0.0)
-        downward(links, tables, k, mode, scratch, possible, counts, paper)
+    for trees, block in in_blocks(links, BLOCK_NODES):
+        scratch = make_scratch(block, tables)
+        for k in range(len(found)):
+            found[k, trees] = upward(block, tables, k, mode, scratch)
+            possible = np.where(np.isfinite(found[k, trees]), weights[k, trees], 0.0)
+            downward(block, tables, k, mode, scratch, possible, counts, paper)
     return found, counts
 
 

@@ -1,5 +1,6 @@
 """`Links`: the nodes that passes go over, each different subtree once or each node of a forest."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -89,6 +90,38 @@ def n_rows(forest: Forest) -> int:
     """Number of rows of the emission table."""
     values = node_values(forest)
     return forest.n_labels if values is None else len(values)
+
+
+def in_blocks(links: Links, n_nodes: int) -> Iterator[tuple[slice, Links]]:
+    """Trees in blocks of some `n_nodes`, so that what a pass over a block writes still lies in the caches when it is
+    read again; all at once where trees share subtrees."""
+    size, n_trees = links.labels.size, links.roots.size
+    is_plain = links.child_ids.size + n_trees == size and bool(np.all(np.diff(links.roots) < 0))
+    if size <= n_nodes or not is_plain:
+        yield slice(0, n_trees), links
+        return
+    lowest = np.append(links.roots[1:] + 1, 0)  # number of each tree's last node; both fall from tree to tree
+    first = 0
+    while first < n_trees:
+        top = int(links.roots[first]) + 1
+        last = max(first + 1, int(np.searchsorted(-lowest, n_nodes - top, side="right")))
+        yield slice(first, last), _block(links, slice(first, last), int(lowest[last - 1]), top)
+        first = last
+
+
+def _block(links: Links, trees: slice, low: int, top: int) -> Links:
+    """The nodes low .. top - 1, which are those of these trees."""
+    start = links.child_start[low : top + 1]
+    entries = slice(int(start[0]), int(start[-1]))
+    return Links(
+        links.labels[low:top],
+        links.leaf_positions[low:top],
+        start - start[0],
+        links.child_ids[entries] - np.int32(low),
+        links.child_positions[entries],
+        links.child_shares[entries],
+        links.roots[trees] - np.int32(low),
+    )
 
 
 def part_of_links(links: Links, trees: np.ndarray) -> Links:
