@@ -1,12 +1,14 @@
 """Runs that are killed at random moments, and what must hold of their logs after each kill."""
 
+import contextlib
 import itertools
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +25,31 @@ def start_python(script: str, *arguments: object) -> subprocess.Popen:
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": places}
     )
+
+
+@contextlib.contextmanager
+def nursery(script: str, *arguments: object) -> Iterator[Callable[[], Callable[[], None]]]:
+    """A process that says "ready", makes a copy of itself for each line of input, and tells its number and its end.
+
+    Gives a function that begins a copy and gives the one that kills it: compiled code is read once, not for each run.
+    """
+    with start_python(script, *arguments) as process:
+        assert process.stdout.readline() == b"ready\n"
+
+        def begin() -> Callable[[], None]:
+            process.stdin.write(b"\n")
+            process.stdin.flush()
+            child = int(process.stdout.readline())
+
+            def kill() -> None:
+                with contextlib.suppress(ProcessLookupError):  # it may have come to its end
+                    os.kill(child, signal.SIGKILL)
+                assert process.stdout.readline() == b"gone\n"
+
+            return kill
+
+        yield begin
+        process.stdin.close()
 
 
 def counts(folder: Path, n_chains: int) -> list[int]:

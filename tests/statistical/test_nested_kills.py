@@ -1,15 +1,12 @@
 """Fits of `BHMC` and `RBHMC` that are killed again and again end with the bits of one that was not."""
 
-import contextlib
 import hashlib
-import os
-import signal
 
 import pytest
 
 from bayesgrove import BHMC, RBHMC
 from bayesgrove.datasets import sample_bhmc
-from reference.kills import counts, kill_often, n_rounds_with_draws, start_python
+from reference.kills import counts, kill_often, n_rounds_with_draws, nursery
 
 pytestmark = pytest.mark.statistical
 
@@ -55,23 +52,8 @@ def kill_and_resume(folder, name, n_chains, n_draws, n_kills, longest):
     """Kill fits at random moments, then resume twice; gives how many of the rounds added draws."""
     X = make_data()
     whole = make_model(name, n_chains, n_draws).fit(X)
-    with start_python(SCRIPT, folder, name, n_chains, n_draws) as nursery:
-        assert nursery.stdout.readline() == b"ready\n"
-
-        def begin():
-            nursery.stdin.write(b"\n")
-            nursery.stdin.flush()
-            child = int(nursery.stdout.readline())
-
-            def kill():
-                with contextlib.suppress(ProcessLookupError):  # it may have come to its end
-                    os.kill(child, signal.SIGKILL)
-                assert nursery.stdout.readline() == b"gone\n"
-
-            return kill
-
+    with nursery(SCRIPT, folder, name, n_chains, n_draws) as begin:
         history = kill_often(begin, folder, list(whole.posterior_.paths), n_kills, longest, "paths")
-        nursery.stdin.close()
     half = max(1, max(history[-1]), n_draws // 2)
     make_model(name, n_chains, half, run_dir=folder, resume=True).fit(X)
     resumed = make_model(name, n_chains, n_draws, run_dir=folder, resume=True).fit(X)

@@ -1,16 +1,13 @@
 """Fits of `NRMMixture` that are killed again and again end with the bits of one that was not."""
 
-import contextlib
 import hashlib
-import os
-import signal
 
 import numpy as np
 import pytest
 
 from bayesgrove import NRMMixture
 from bayesgrove.core.rng import generator
-from reference.kills import counts, kill_often, n_rounds_with_draws, start_python
+from reference.kills import counts, kill_often, n_rounds_with_draws, nursery
 
 pytestmark = pytest.mark.statistical
 
@@ -54,23 +51,8 @@ def kill_and_resume(folder, n_chains, n_draws, n_kills, longest):
     """Kill fits at random moments, then resume twice; gives how many of the rounds added draws."""
     X = make_data()
     whole = make_model(n_chains, n_draws).fit(X)
-    with start_python(SCRIPT, folder, n_chains, n_draws) as nursery:
-        assert nursery.stdout.readline() == b"ready\n"
-
-        def begin():
-            nursery.stdin.write(b"\n")
-            nursery.stdin.flush()
-            child = int(nursery.stdout.readline())
-
-            def kill():
-                with contextlib.suppress(ProcessLookupError):  # it may have come to its end
-                    os.kill(child, signal.SIGKILL)
-                assert nursery.stdout.readline() == b"gone\n"
-
-            return kill
-
+    with nursery(SCRIPT, folder, n_chains, n_draws) as begin:
         history = kill_often(begin, folder, list(whole.posterior_.labels), n_kills, longest)
-        nursery.stdin.close()
     half = max(1, max(history[-1]), n_draws // 2)
     make_model(n_chains, half, run_dir=folder, resume=True).fit(X)
     resumed = make_model(n_chains, n_draws, run_dir=folder, resume=True).fit(X)

@@ -1,9 +1,5 @@
 """Runs of tree mixtures that are killed again and again end with the bits of one that was not."""
 
-import contextlib
-import os
-import signal
-
 import numpy as np
 import pytest
 
@@ -14,7 +10,7 @@ from bayesgrove.models.tree_hmm.mixture_target import make_target
 from bayesgrove.models.tree_hmm.sampler import TreeMixtureSampler
 from bayesgrove.models.tree_hmm.schedules import default_schedule
 from bayesgrove.models.tree_hmm.starts import LabelsStart
-from reference.kills import counts, kill_often, n_rounds_with_draws, start_python
+from reference.kills import counts, kill_often, n_rounds_with_draws, nursery
 from reference.tree_hmm_engine import forest_of
 from reference.tree_sets import random_forest
 
@@ -59,23 +55,8 @@ def bits(results):
 def kill_and_resume(folder, kind, n_chains, n_draws, n_kills, longest):
     """Kill runs at random moments, then resume twice; gives how many of the rounds added draws."""
     whole = run(kind, n_chains, n_draws)
-    with start_python(SCRIPT, folder, kind, n_chains, n_draws) as nursery:
-        assert nursery.stdout.readline() == b"ready\n"
-
-        def begin():
-            nursery.stdin.write(b"\n")
-            nursery.stdin.flush()
-            child = int(nursery.stdout.readline())
-
-            def kill():
-                with contextlib.suppress(ProcessLookupError):  # it may have come to its end
-                    os.kill(child, signal.SIGKILL)
-                assert nursery.stdout.readline() == b"gone\n"
-
-            return kill
-
+    with nursery(SCRIPT, folder, kind, n_chains, n_draws) as begin:
         history = kill_often(begin, folder, [result.draws["labels"] for result in whole], n_kills, longest)
-        nursery.stdin.close()
     half = max(1, max(history[-1]), n_draws // 2)
     run(kind, n_chains, half, run_dir=folder, resume=True)
     resumed = run(kind, n_chains, n_draws, run_dir=folder, resume=True)
