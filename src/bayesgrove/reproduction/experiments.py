@@ -27,6 +27,9 @@ EXPERIMENTS = {
     "htmm-synthetic": Experiment(
         "htmm_synthetic", "Bacciu & Castellana 2019: mixtures of tree models, synthetic trees"
     ),
+    "nrm-toy": Experiment("nrm_toy", "Lee & Choi 2015: tree-guided samplers of mixtures, 1,300 points"),
+    "nrm-10k": Experiment("nrm_10k", "Lee & Choi 2015: the same on 10,000 points in 119 groups"),
+    "nrm-nips": Experiment("nrm_nips", "Lee & Choi 2015: the same on words of 1,500 papers"),
     "htmm-inex05": Experiment("htmm_inex05", "Bacciu & Castellana 2019: the same on 4,820 XML documents of INEX 2005"),
 }
 
