@@ -85,7 +85,7 @@ def bound_and_gradient(prior, tree, log_concentration, gradient):
     return log_q[n_nodes - 1] + math.lgamma(concentration) - math.lgamma(n + concentration)
 
 
-def climb(base: Any, start: np.ndarray, tree: FixedTree, log_concentration: float, free: Sequence[int]) -> np.ndarray:
+def climb(base: Any, start: np.ndarray, tree: FixedTree, log_concentration: float, free: np.ndarray) -> np.ndarray:
     """Log factors on `base` (and, last, on the concentration) that raise the bound of a fixed tree."""
 
     def bound_of(factors: np.ndarray) -> tuple[float, np.ndarray]:
@@ -108,7 +108,7 @@ def factor_limits(base: Any, *log_concentrations: float) -> list[tuple[float, fl
 def climb_freely(
     bound_of: Callable[[np.ndarray], tuple[float, np.ndarray]],
     start: np.ndarray,
-    free: Sequence[int],
+    free: Sequence[int] | np.ndarray,
     limits: Sequence[tuple[float, float]],
 ) -> np.ndarray:
     """Factors that raise a bound given with its gradient; only those at the places `free` move."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesgrove.core.constants import NEEDS_CAPACITY, OK
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.inference.schedule import Step
+from bayesgrove.inference.schedule import Step, chosen_move
 from bayesgrove.models.nested.log_joint import scores_of
 from bayesgrove.models.nested.nodes import shuffle
 from bayesgrove.models.nested.packing import drawn, packed, unpacked
@@ -99,11 +99,7 @@ class NestedSampler:
 
     def move(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
         """One of "sweep", "paths", "weights", "split-merge", "means", "discriminants"."""
-        try:
-            make = MOVES[step.move]
-        except KeyError:
-            raise InvalidSettingError(f"a move is one of {', '.join(MOVES)}, got {step.move!r}.") from None
-        return make(self, rng, state, step)
+        return chosen_move(MOVES, step)(self, rng, state, step)
 
     def _sweep(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
         """Gibbs paths, slices of discriminants, weights with regraft, means and variances, in one compiled call."""
