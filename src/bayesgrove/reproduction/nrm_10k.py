@@ -6,7 +6,7 @@ from bayesgrove.reproduction.nrm_cases import ten_thousand
 from bayesgrove.reproduction.nrm_study import Plan, claims, figures, notes, study, tables
 from bayesgrove.reproduction.outcome import Outcome, Tell
 
-FULL, QUICK = Plan(("NGGP",), 5, 10.0), Plan(("NGGP",), 1, 2.0)
+FULL, QUICK = Plan(("NGGP",), 5, 6.0), Plan(("NGGP",), 1, 2.0)
 N_ROWS, QUICK_ROWS = 10_000, 1_000
 
 

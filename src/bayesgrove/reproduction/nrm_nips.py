@@ -6,7 +6,7 @@ from bayesgrove.reproduction.nrm_cases import papers
 from bayesgrove.reproduction.nrm_study import Plan, claims, figures, notes, study, tables
 from bayesgrove.reproduction.outcome import Outcome, Tell
 
-FULL, QUICK = Plan(("NGGP",), 5, 10.0), Plan(("NGGP",), 1, 2.0)
+FULL, QUICK = Plan(("NGGP",), 5, 20.0), Plan(("NGGP",), 1, 2.0)
 SIZE, QUICK_SIZE = (1_500, 7_605), (150, 500)
 """Documents and words; a quick run takes the most frequent words."""
 

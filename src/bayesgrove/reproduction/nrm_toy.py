@@ -8,7 +8,7 @@ from bayesgrove.reproduction.nrm_runs import OURS, PRINTED
 from bayesgrove.reproduction.nrm_study import Plan, Study, claims, figures, notes, study, tables
 from bayesgrove.reproduction.outcome import Claim, Outcome, Tell
 
-FULL, QUICK = Plan(("DP", "NGGP"), 6, 4.0), Plan(("DP", "NGGP"), 2, 0.5)
+FULL, QUICK = Plan(("DP", "NGGP"), 6, 3.0), Plan(("DP", "NGGP"), 2, 0.5)
 N_GROUPS = 13
 
 
