@@ -1,6 +1,7 @@
 """What one core of this machine can do, measured in the same run as everything else."""
 
 import math
+import os
 import time
 from collections.abc import Callable
 
@@ -88,6 +89,12 @@ def measure() -> dict[str, float]:
         }
 
 
+def load() -> dict[str, float]:
+    """Processes that wanted to run in the last minute and quarter of an hour, where the system counts them; cores."""
+    averages = os.getloadavg() if hasattr(os, "getloadavg") else (math.nan,) * 3
+    return {"minute": averages[0], "quarter_hour": averages[2], "cores": os.cpu_count() or 1}
+
+
 def aligned(values: np.ndarray) -> np.ndarray:
     """A copy that starts at a cache line, where numpy's own may straddle two."""
     room = np.empty(len(values) + 8)
@@ -97,13 +104,13 @@ def aligned(values: np.ndarray) -> np.ndarray:
 
 
 def rate(work: Callable[[], object], operations: int) -> float:
-    """Operations per second; the first call compiles and is not counted."""
+    """Operations per CPU second; the first call compiles and is not counted."""
     work()
     seconds = []
     for _ in range(7):
-        start = time.perf_counter()
+        start = time.process_time()
         work()
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     return operations / min(seconds)
 
 

@@ -1,60 +1,89 @@
-"""What waiting costs before any work: import, help, and the first fit with a cold and a warm kernel cache."""
+"""What waiting costs before any work: import, help, every estimator's first fit, the demo, the quick reproduction."""
 
+import json
 import os
 import statistics
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from benchmarks.timing import cpu_and_wall
+from benchmarks.first_fit import MODELS
+from benchmarks.timing import Cost, cost_of
 
-FIRST_FIT = """
-import numpy as np
-import bayesgrove
-bayesgrove.{model}(random_state=0{settings}).fit(np.random.default_rng(0).normal(size=(400, 10)))
-"""
-
-# few sweeps: what is measured is the wait before the work, not the work
-MODELS = {"BHC": "", "RandomizedBHC": "", "NRMMixture": ", n_chains=2, n_tune=10, n_draws=20"}
+COMMANDS = ("commands", "demo", "reproduce")
+PARTS = (*COMMANDS, *MODELS)
+QUICK_PARTS = ("commands", "BHC")
 
 
 def run(constants: dict[str, float], arguments: Any) -> dict[str, Any]:
+    """All parts, or those asked for; in a quick run the commands and one estimator."""
     python = [sys.executable, "-c"]
-    bare = _median([*python, "pass"], arguments.repeats)
     peer = _median([*python, "import sklearn.cluster"], arguments.repeats)
-    rows = [
-        _row("python alone", bare, peer),
-        _row("import sklearn.cluster", peer, peer),
-        _row("import bayesgrove", _median([*python, "import bayesgrove"], arguments.repeats), peer),
-        _row("--help", _median([sys.executable, "-m", "bayesgrove.cli", "--help"], arguments.repeats), peer),
-    ]
-    for model in MODELS:
-        rows += _first_fits(model, arguments.repeats, peer)
+    rows = []
+    for part in arguments.parts or (QUICK_PARTS if arguments.quick else PARTS):
+        if part == "commands":
+            rows += _commands(arguments.repeats, peer)
+        elif part in MODELS:
+            rows += _first_fits(part, arguments.repeats, peer)
+        else:
+            rows.append(_whole_command(part, peer))
     return {"rows": rows}
 
 
-def _first_fits(model: str, repeats: int, peer: tuple[float, float]) -> list[dict[str, Any]]:
-    command = [sys.executable, "-c", FIRST_FIT.format(model=model, settings=MODELS[model])]
+def _commands(repeats: int, peer: Cost) -> list[dict[str, Any]]:
+    python = [sys.executable, "-c"]
+    works = {
+        "python alone": [*python, "pass"],
+        "import bayesgrove": [*python, "import bayesgrove"],
+        "--help": [sys.executable, "-m", "bayesgrove.cli", "--help"],
+    }
+    rows = [_row("commands", "import sklearn.cluster", peer, peer)]
+    return rows + [_row("commands", what, _median(command, repeats), peer) for what, command in works.items()]
+
+
+def _first_fits(model: str, repeats: int, peer: Cost) -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", "benchmarks.first_fit", model]
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-        cold = cpu_and_wall(command, environment)
+        cold = cost_of(command, environment)
         warm = _median(command, repeats, environment)
+    found = {"cold": cold, "warm": warm}
     return [
-        _row(f"first {model} fit, cold cache", cold, peer),
-        _row(f"first {model} fit, warm cache", warm, peer),
+        {**_row(model, f"first {model} fit, {name} cache", cost, peer), "model": model, "cache": name, **_said(cost)}
+        for name, cost in found.items()
     ]
 
 
-def _median(command: Sequence[str], repeats: int, environment: Mapping[str, str] | None = None) -> tuple[float, float]:
-    runs = [cpu_and_wall(command, environment) for _ in range(repeats)]
-    return statistics.median(cpu for cpu, _ in runs), statistics.median(wall for _, wall in runs)
+def _whole_command(name: str, peer: Cost) -> dict[str, Any]:
+    """The demo, or the quick reproduction of everything, as somebody sees it who has just installed the library."""
+    options = {"demo": ["demo"], "reproduce": ["reproduce", "--all", "--quick"]}[name]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "bayesgrove.cli", *options, "--out", str(Path(folder) / "out")]
+        cost = cost_of(command, {**os.environ, "NUMBA_CACHE_DIR": str(Path(folder) / "cache")}, check=False)
+    row = _row(name, f"bayesgrove {' '.join(options)}, cold cache", cost, peer)
+    if cost.code != 0:
+        return {"part": name, "what": row["what"], "note": f"not measured: the command ended with code {cost.code}"}
+    return row
 
 
-def _row(what: str, cost: tuple[float, float], peer: tuple[float, float]) -> dict[str, Any]:
+def _median(command: Sequence[str], repeats: int, environment: Mapping[str, str] | None = None) -> Cost:
+    """The run of median CPU time."""
+    runs = [cost_of(command, environment) for _ in range(repeats)]
+    return runs[[cost.cpu for cost in runs].index(statistics.median_low(cost.cpu for cost in runs))]
+
+
+def _said(cost: Cost) -> dict[str, float]:
+    """What the process itself measured."""
+    return json.loads(cost.output.splitlines()[-1])
+
+
+def _row(part: str, what: str, cost: Cost, peer: Cost) -> dict[str, Any]:
     return {
+        "part": part,
         "what": what,
-        "cpu_seconds": cost[0],
-        "wall_seconds": cost[1],
-        "cpu_over_sklearn_import": cost[0] / peer[0],
+        "cpu_seconds": cost.cpu,
+        "wall_seconds": cost.wall,
+        "cpu_over_sklearn_import": cost.cpu / peer.cpu,
     }

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -18,24 +18,28 @@ ROOT = Path(__file__).resolve().parent.parent
 def interleaved(works: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, dict[str, Any]]:
     """Median seconds of each work, run in turns so that a slow minute hits all alike.
 
-    The first round warms up and is not counted; its result is kept under "result".
+    CPU seconds, and under "wall" those of the clock, which count what other processes do besides. The first round
+    warms up and is not counted; its result is kept under "result".
     """
     first = {name: work() for name, work in works.items()}
-    seconds: dict[str, list[float]] = {name: [] for name in works}
+    cpu: dict[str, list[float]] = {name: [] for name in works}
+    wall: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(repeats):
         for name, work in works.items():
             gc.collect()
-            start = time.perf_counter()
+            start, started = time.process_time(), time.perf_counter()
             work()
-            seconds[name].append(time.perf_counter() - start)
+            cpu[name].append(time.process_time() - start)
+            wall[name].append(time.perf_counter() - started)
     return {
         name: {
             "seconds": statistics.median(times),
             "fastest": min(times),
             "slowest": max(times),
+            "wall": statistics.median(wall[name]),
             "result": first[name],
         }
-        for name, times in seconds.items()
+        for name, times in cpu.items()
     }
 
 
@@ -53,13 +57,22 @@ def in_child(task: str, timeout: float = 3600, **arguments: Any) -> dict[str, An
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def cpu_and_wall(command: Sequence[str], environment: Mapping[str, str] | None = None) -> tuple[float, float]:
-    """CPU seconds and wall seconds of a command."""
+class Cost(NamedTuple):
+    """CPU seconds of a command and all its processes, seconds by the clock, its exit code and what it printed."""
+
+    cpu: float
+    wall: float
+    code: int
+    output: str
+
+
+def cost_of(command: Sequence[str], environment: Mapping[str, str] | None = None, *, check: bool = True) -> Cost:
+    """Run a command and see what it takes."""
     before, start = os.times(), time.perf_counter()
-    subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
+    done = subprocess.run(command, cwd=ROOT, env=environment, check=check, stdout=subprocess.PIPE, text=True)
     after, wall = os.times(), time.perf_counter() - start
     cpu = after.children_user + after.children_system - before.children_user - before.children_system
-    return cpu, wall
+    return Cost(cpu, wall, done.returncode, done.stdout)
 
 
 def format_rows(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -1,13 +1,13 @@
-"""Cross-clustering: CrossCat against pylace, searches for views against each other, growth with the columns."""
+"""Cross-clustering: CrossCat against pylace, searches for views against each other, growth, large tables."""
 
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from bayesgrove.core.rng import resolve_seed
-from benchmarks.cross import searches, target
+from benchmarks.cross import large, searches, target
 
-PARTS = ("cells", "searches")
+PARTS = ("cells", "searches", "wide", "long")
 
 
 def run(constants: dict[str, float], arguments: Any) -> dict[str, Any]:
@@ -17,6 +17,8 @@ def run(constants: dict[str, float], arguments: Any) -> dict[str, Any]:
     works = {
         "cells": lambda: target.measure(seeds, quick=arguments.quick),
         "searches": lambda: searches.measure(constants, seeds, quick=arguments.quick),
+        "wide": lambda: [large.wide(seed, quick=arguments.quick)],
+        "long": lambda: [large.long(seed, quick=arguments.quick)],
     }
     with threadpool_limits(1):
         rows = [row for part in arguments.parts or PARTS for row in works[part]()]

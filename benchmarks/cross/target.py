@@ -139,13 +139,24 @@ def table_rows(
     best = best_schedule(theirs, cap, has_views=has_views)
     row = {**about, "who": PEER, **summary(best, cap, has_views=has_views), "schedule": best[0]["schedule"]}
     behind = [b["log_score"] - a["log_score"] for a, b in zip(ours, best, strict=True)]
-    row["ours_ahead_per_cell"] = f"{-max(behind):+.4f} .. {-min(behind):+.4f}"
+    row |= {"least_ahead_per_cell": -max(behind), "most_ahead_per_cell": -min(behind)}
+    row["ours_ahead_in_accuracy"] = first["accuracy"] - row["accuracy"]
     row["holds"] = max(behind) <= WORST_SCORE
     if has_views:
         ratio = statistics.median(times_of(best, cap)) / statistics.median(times_of(ours, cap))
         row |= {"time_over_ours": ratio, "wanted": f">= {WANTED[kind]:g}"}
         row["holds"] = row["holds"] and ratio >= WANTED[kind]
-    return [first, row]
+    return [first, row, *schedule_rows(about, first["ms_per_sweep"], theirs)]
+
+
+def schedule_rows(about: dict[str, Any], own: float, theirs: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Sweeps of each schedule against ours, though time to the views is what counts."""
+    rows = []
+    for entries in zip(*theirs, strict=True):
+        found = statistics.median(entry["ms_per_sweep"] for entry in entries)
+        who = f"pylace, {entries[0]['schedule']}"
+        rows.append({**about, "who": who, "ms_per_sweep": found, "sweep_over_ours": found / own})
+    return rows
 
 
 def summary(found: list[dict[str, Any]], cap: float, *, has_views: bool) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from unittest.mock import patch
 
 import numpy as np
@@ -17,16 +17,22 @@ from bayesgrove.inference import worker
 from bayesgrove.inference.chain import Checkpoint, Draw
 from bayesgrove.inference.run import RunSettings, run_chains
 from bayesgrove.inference.store import DiskTrace
+from benchmarks.child import resident_mb
 from benchmarks.mixtures.chains import prepare, schedule_for
 from benchmarks.mixtures.data import draw_blobs
 from benchmarks.timing import interleaved
 
-WANTED_SHARE = 0.03
+WANTED_SHARE, WANTED_GROWTH = 0.03, 0.05
 
 
 def measure(n: int, n_records: int, n_draws: int, repeats: int) -> list[dict[str, Any]]:
-    """Three rows."""
-    return [records(n, n_records, repeats), checkpointing(n, n_draws, repeats), overhead(10 * n_draws, repeats)]
+    """Four rows."""
+    return [
+        records(n, n_records, repeats),
+        checkpointing(n, n_draws, repeats),
+        overhead(10 * n_draws, repeats),
+        memory(200 * n_draws),
+    ]
 
 
 def records(n: int, n_records: int, repeats: int) -> dict[str, Any]:
@@ -39,14 +45,14 @@ def records(n: int, n_records: int, repeats: int) -> dict[str, Any]:
         works = {"ours": lambda: _append(path / "ours.log", header, draws), "plain": lambda: _plain(path / "p", draws)}
         found = interleaved(works, repeats)
         size = _append(path / "ours.log", header, draws)
-    ours = found["ours"]["seconds"]
+    ours = found["ours"]["wall"]
     return {
         "part": "store",
         "who": f"log of draws of {n} labels",
         "wall_seconds": ours,
         "records_per_second": n_records / ours,
         "megabytes_per_second": size / 1e6 / ours,
-        "over_floor": ours / found["plain"]["seconds"],
+        "over_floor": ours / found["plain"]["wall"],
     }
 
 
@@ -141,3 +147,31 @@ def overhead(n_sweeps: int, repeats: int) -> dict[str, Any]:
         "microseconds_per_sweep": 1e6 * (engine - moves) / n_sweeps,
         "over_floor": engine / moves,
     }
+
+
+class WatchedTrace(DiskTrace):
+    """A trace on disk that notes the memory in use at its hundredth draws."""
+
+    every = 1
+    seen: ClassVar[list[float]] = []
+
+    def append(self, draw: Draw) -> None:
+        """Add a draw."""
+        super().append(draw)
+        if draw.number % self.every == 0:
+            WatchedTrace.seen.append(resident_mb())
+
+
+def memory(n_draws: int) -> dict[str, Any]:
+    """Five rows: how much memory grows from a tenth of the draws to the last."""
+    sampler = prepare(generator(3).normal(size=(5, 2)), 0, "one", "gaussian")
+    WatchedTrace.every, WatchedTrace.seen = max(1, n_draws // 100), []
+    with tempfile.TemporaryDirectory() as folder, patch.object(worker, "DiskTrace", WatchedTrace):
+        settings = RunSettings(n_chains=1, n_draws=n_draws, n_jobs=1, run_dir=Path(folder) / "run")
+        run_chains(sampler, schedule_for("gibbs", 5, n_tune=0), settings)
+    late = WatchedTrace.seen[len(WatchedTrace.seen) // 10 :]
+    growth = (max(late) - min(late)) / min(late)
+    return {
+        "part": "store", "who": f"memory over {n_draws} draws of 5 rows", "sweeps": n_draws,
+        "megabytes": max(late), "growth": growth, "wanted": f"<= {WANTED_GROWTH:g}", "holds": growth <= WANTED_GROWTH,
+    }  # fmt: skip

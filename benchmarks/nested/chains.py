@@ -16,7 +16,7 @@ from bayesgrove.models.nested.sampler import NestedSampler
 from bayesgrove.models.nested.schedules import default_steps
 from bayesgrove.models.nested.state import nodes_in_use
 from bayesgrove.models.nested.target import make_target, sampled_means
-from bayesgrove.reproduction.nested_cases import ANIMALS, animals
+from bayesgrove.reproduction.nested_cases import ANIMALS, Case, animals, fashion
 from bayesgrove.stats.paths import path_nodes
 from benchmarks.mixtures.data import home_of_data
 
@@ -29,6 +29,14 @@ def animal_rows() -> np.ndarray | None:
     """33 x 7 principal components of Animals, or None where the files are absent."""
     try:
         return animals(home_of_data()).X
+    except InvalidFileError:
+        return None
+
+
+def fashion_case() -> Case | None:
+    """100 x 10 principal components of images of clothes with their settings, or None where the files are absent."""
+    try:
+        return fashion(home_of_data())
     except InvalidFileError:
         return None
 

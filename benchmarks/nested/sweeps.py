@@ -1,4 +1,4 @@
-"""15,000 sweeps on Animals (33 x 7, three levels) against the slow twin of the tests and against a floor."""
+"""15,000 sweeps on Animals (33 x 7, three levels) against the slow twin and a floor; sweeps per second on Fashion."""
 
 import statistics
 import sys
@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.core.rng import generator
-from benchmarks.nested.chains import animal_rows, burnt_in, make_sampler, seconds_of, size_of
+from benchmarks.nested.chains import animal_rows, burnt_in, fashion_case, make_sampler, seconds_of, size_of
 from benchmarks.timing import ROOT
 
 STRENGTHS = (0.0, 0.01)
@@ -19,6 +19,9 @@ FULL_SWEEPS, BURN_IN = 15_000, 300
 TWIN_SWEEPS = {0.0: 10, 0.01: 4}
 """A round of the twin's; it takes as long as hundreds of ours."""
 FLOOR_SWEEPS, MOST_TRIES = 500, 5
+WANTED_PER_SECOND = {0.0: 1000.0, 0.01: 600.0}
+"""Sweeps on 100 x 10 images of clothes."""
+MISSING = {"note": "not measured: set BAYESGROVE_DATA to the data's folder"}
 
 
 @kernel
@@ -108,11 +111,31 @@ def twin_seconds(sampler: Any, state: Any, n_sweeps: int, seed: int) -> float | 
 
 
 def measure(seed: int, n_sweeps: int, repeats: int) -> list[dict[str, Any]]:
-    """One row for each strength."""
+    """One row for each table and strength."""
     X = animal_rows()
     if X is None:
-        return [{"part": "sweeps", "data": "Animals", "note": "not measured: set BAYESGROVE_DATA to the data's folder"}]
-    return [compare(X, strength, seed, n_sweeps, repeats) for strength in STRENGTHS]
+        rows = [{"part": "sweeps", "data": "Animals", **MISSING}]
+    else:
+        rows = [compare(X, strength, seed, n_sweeps, repeats) for strength in STRENGTHS]
+    return rows + measure_fashion(seed, n_sweeps // 5, repeats)
+
+
+def measure_fashion(seed: int, n_sweeps: int, repeats: int) -> list[dict[str, Any]]:
+    """Sweeps per CPU second, the median round."""
+    case = fashion_case()
+    if case is None:
+        return [{"part": "sweeps", "data": "Fashion", **MISSING}]
+    rows = []
+    for strength in STRENGTHS:
+        sampler = make_sampler(case.X, strength=strength, **case.settings)
+        state, rng = burnt_in(sampler, seed, BURN_IN)
+        n = max(1, n_sweeps // repeats)
+        own = statistics.median(seconds_of(sampler, rng, state, n) / n for _ in range(repeats))
+        wanted = WANTED_PER_SECOND[strength]
+        row = {"part": "sweeps", "data": "Fashion 100 x 10", "C": strength, "sweeps": n * repeats}
+        row |= {"ms_per_sweep": 1e3 * own, "sweeps_per_second": 1.0 / own, "wanted": f">= {wanted:g}"}
+        rows.append({**row, "holds": 1.0 / own >= wanted})
+    return rows
 
 
 def compare(X: np.ndarray, strength: float, seed: int, n_sweeps: int, repeats: int) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def test_the_floor_draws_what_the_scores_say(bench):
     assert chosen == works["by column"]() == case.state.clusters.labels.sum()
     works["gibbs"]()
     row = sweep._row(case, 2)
-    assert row["over_floor"] == pytest.approx(row["wall_seconds"] / row["floor_seconds"])
+    assert row["over_floor"] == pytest.approx(row["cpu_seconds"] / row["floor_seconds"])
 
 
 def test_effective_draws_of_each_sampler(bench):
@@ -116,8 +116,9 @@ def test_effective_draws_of_each_sampler(bench):
 
 @pytest.mark.slow
 def test_store_rows(bench):
-    records, run, engine = bench(".store").measure(200, 20, 20, 2)
+    records, run, engine, memory = bench(".store").measure(200, 20, 20, 2)
     assert records["records_per_second"] == pytest.approx(20 / records["wall_seconds"])
     assert records["megabytes_per_second"] > 0
     assert run["sweeps"] == 20
     assert engine["over_floor"] > 0
+    assert (memory["sweeps"], memory["holds"]) == (4_000, memory["growth"] <= 0.05)

@@ -5,11 +5,11 @@ import pytest
 
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator
-from bayesgrove.reproduction import bhcc_levels, bhcc_views
+from bayesgrove.reproduction import bhcc_levels, bhcc_views, rbhmc_animals
 from bayesgrove.reproduction.cross_methods import METHODS, cross_validate
 from bayesgrove.reproduction.cross_tables import FOLDS, CellTable, equal_views, folds, real_table, yes_no
-from bayesgrove.reproduction.experiments import EXPERIMENTS, reproduce
-from bayesgrove.reproduction.outcome import Claim, sign_test
+from bayesgrove.reproduction.experiments import EXPERIMENTS, as_quick, reproduce
+from bayesgrove.reproduction.outcome import Claim, Outcome, sign_test
 
 pytestmark = pytest.mark.unit
 
@@ -77,6 +77,32 @@ def test_an_experiment_judges_what_it_saw():
     assert bhcc_levels.judge_synthetic([rising] * 4 + [falling]).verdict == "fails"
 
 
+def test_two_tables_decide_nothing():
+    assert bhcc_levels.judge_synthetic([level_rows(0.6, 0.7, 0.704)] * 2).verdict == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("decides", "verdicts"),
+    [
+        ("all", ["holds", "fails"]),
+        ("ours", ["undecided", "fails"]),
+        ("none", ["undecided", "undecided"]),
+    ],
+)
+def test_quick_runs_judge_only_what_they_can(decides, verdicts):
+    outcome = Outcome("x", {}, [Claim("it is so", "yes", True), Claim("ours: it is so", "no", False)], ["a note"])
+    found = as_quick(outcome, decides)
+    assert [claim.verdict for claim in found.claims] == verdicts
+    assert (found.notes[-1] == "a note") == (decides == "all")
+
+
+def test_a_full_run_keeps_its_verdicts(monkeypatch):
+    claim = Claim("it is so", "yes", True)
+    for quick, verdict in ((True, "undecided"), (False, "holds")):
+        monkeypatch.setattr(rbhmc_animals, "run", lambda **options: Outcome("x", {}, [claim]))
+        assert reproduce("rbhmc-animals", quick=quick).claims[0].verdict == verdict
+
+
 def level_rows(*accuracy):
     return [{"data": "x", "levels": 2 + k, "accuracy": value} for k, value in enumerate(accuracy)]
 
@@ -85,3 +111,4 @@ def test_every_experiment_has_a_module():
     for name, experiment in EXPERIMENTS.items():
         assert experiment.place == name.replace("-", "_")
         assert experiment.about
+        assert experiment.quick_decides in ("all", "ours", "none")
