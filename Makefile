@@ -44,13 +44,10 @@ docs: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
+# Every benchmark in one run, what is finished is kept: one table, and pictures. `make bench-peers` first for pylace.
 bench: $(STAMP)
-	$(BIN)/python -m benchmarks bhc
-	$(BIN)/python -m benchmarks randomized-bhc
-	$(BIN)/python -m benchmarks mixtures
-	$(BIN)/python -m benchmarks cross
-	$(BIN)/python -m benchmarks nested
-	$(BIN)/python -m benchmarks startup
+	$(BIN)/python -m benchmarks all --out benchmark-results
+	$(BIN)/python -m benchmarks plots benchmark-results --out benchmark-results
 
 # pylace wants older versions of pandas and polars than we do: an environment of its own
 bench-peers: .venv-lace/.installed
@@ -61,4 +58,4 @@ bench-peers: .venv-lace/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-lace demo-output docs/_build docs/gallery
+	rm -rf $(VENV) .venv-lace benchmark-results demo-output docs/_build docs/gallery

@@ -20,7 +20,7 @@ from benchmarks import (
     suite,
     trees,
 )
-from benchmarks.timing import format_rows
+from benchmarks.timing import by_part, format_rows
 
 NAMES = {
     "bhc": bhc.run,
@@ -48,7 +48,7 @@ def main() -> None:
     if arguments.name == "all":
         suite.run_all(jobs(), arguments)
     elif arguments.name == "table":
-        suite.write_tables(arguments.folder)
+        suite.write_tables(arguments.folder, arguments.out)
     elif arguments.name == "plots":
         importlib.import_module("benchmarks.plots").draw_all(arguments.folder, arguments.out)
     else:
@@ -70,7 +70,9 @@ def parse(words: list[str]) -> argparse.Namespace:
     whole.add_argument("--force", action="store_true", help="run again what is finished")
     whole.add_argument("--only", nargs="+", help="benchmarks, or parts of them as NAME/PART")
     whole.add_argument("--hours", type=float, default=2.0, help="longest time of one part (default 2)")
-    commands.add_parser("table", help="the table of a folder that `all` has filled").add_argument("folder", type=Path)
+    table = commands.add_parser("table", help="the table of a folder that `all` has filled")
+    table.add_argument("folder", type=Path)
+    table.add_argument("--out", type=Path, help="folder of the tables instead")
     pictures = commands.add_parser("plots", help="pictures of such a folder")
     pictures.add_argument("folder", type=Path)
     pictures.add_argument("--out", type=Path, default=Path("docs/images"), help="folder of the pictures")
@@ -111,20 +113,12 @@ def run_one(arguments: argparse.Namespace) -> None:
         **results,
     }
     print(format_rows([constants]), file=sys.stderr)
-    for rows in by_part(results["rows"]):
-        print(format_rows(rows), file=sys.stderr)
+    for part, rows in by_part(results["rows"]).items():
+        print(f"\n{part}\n{format_rows(rows)}", file=sys.stderr)
     text = json.dumps(document, indent=2)
     if arguments.json:
         arguments.json.write_text(text + "\n")
     print(text)
-
-
-def by_part(rows: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Rows that share their columns, each group a table of its own."""
-    groups: dict[Any, list[dict[str, Any]]] = {}
-    for row in rows:
-        groups.setdefault(row.get("part"), []).append(row)
-    return list(groups.values())
 
 
 if __name__ == "__main__":

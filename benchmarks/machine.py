@@ -15,7 +15,7 @@ FLOPS_PER_SCORE = 28.8  # product over 10 columns: 1.8 ns at 16 Gflop/s (specifi
 REFERENCE_SCORE_SECONDS = 3.5e-9  # the same plus one log, at the specification's reference rates
 
 
-@numba.njit
+@numba.njit(cache=True)
 def sum_logs(values, rounds):
     total = 0.0
     for _ in range(rounds):
@@ -24,7 +24,7 @@ def sum_logs(values, rounds):
     return total
 
 
-@numba.njit
+@numba.njit(cache=True)
 def sum_exps(values, rounds):
     total = 0.0
     for _ in range(rounds):
@@ -33,7 +33,7 @@ def sum_exps(values, rounds):
     return total
 
 
-@numba.njit
+@numba.njit(cache=True)
 def sum_lgammas(values, rounds):
     total = 0.0
     for _ in range(rounds):
@@ -42,7 +42,7 @@ def sum_lgammas(values, rounds):
     return total
 
 
-@numba.njit
+@numba.njit(cache=True)
 def gather(table, places, rounds):
     # four sums: one alone would measure the latency of addition
     a = b = c = d = 0.0
@@ -55,14 +55,14 @@ def gather(table, places, rounds):
     return a + b + c + d
 
 
-@numba.njit
+@numba.njit(cache=True)
 def multiply_add(out, left, right, rounds):
     for _ in range(rounds):
         for i in range(len(out)):
             out[i] = out[i] * left[i] + right[i]
 
 
-@numba.njit(fastmath={"reassoc", "nsz"})
+@numba.njit(cache=True, fastmath={"reassoc", "nsz"})
 def read_all(values):
     total = 0.0
     for i in range(len(values)):

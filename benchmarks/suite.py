@@ -123,13 +123,14 @@ def read_failures(folder: Path) -> dict[str, str]:
     return {path.stem: path.read_text().strip() for path in sorted(folder.glob("*.failed"))}
 
 
-def write_tables(folder: Path) -> None:
-    """Print what is wanted and what was measured; write it, and all rows, as CSV and Markdown."""
-    documents = read_documents(folder)
+def write_tables(folder: Path, out: Path | None = None) -> None:
+    """Print what is wanted and what was measured; write it, and all rows, beside the documents or elsewhere."""
+    documents, out = read_documents(folder), out or folder
     judged = [found._asdict() for found in judge_all(FIGURES, documents, read_failures(folder))]
-    tables.write(folder, "figures", judged)
-    tables.write_rows(folder, documents)
-    (folder / "conditions.md").write_text(tables.conditions(documents) + "\n")
+    out.mkdir(parents=True, exist_ok=True)
+    tables.write(out, "figures", judged)
+    tables.write_rows(out, documents)
+    (out / "conditions.md").write_text(f"{tables.counts(judged)} {tables.conditions(documents)}\n")
     print(tables.markdown(judged))
     print("\n" + tables.counts(judged))
     print(tables.conditions(documents))

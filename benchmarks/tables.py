@@ -1,25 +1,13 @@
 """Tables as CSV and Markdown."""
 
 import csv
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.figures import ABSENT, MET, MISSED, QUICK
-
-
-def cell(value: Any) -> str:
-    """Four digits of a number; nothing for nothing."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def titles_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Every column that a row has, in the order they come."""
-    return list(dict.fromkeys(title for row in rows for title in row))
+from benchmarks.timing import by_part, cell, titles_of
 
 
 def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -43,12 +31,8 @@ def write_rows(folder: Path, documents: Sequence[Mapping[str, Any]]) -> None:
     """All rows of all benchmarks in one file, a table for each part."""
     pieces = []
     for document in documents:
-        groups: dict[str, list[Mapping[str, Any]]] = {}
-        for row in document["rows"]:
-            groups.setdefault(row.get("part", ""), []).append({k: v for k, v in row.items() if k != "part"})
-        for part, rows in groups.items():
-            name = "-".join(filter(None, (document["benchmark"], part)))
-            pieces.append(f"### {name.replace('-', ' ', 1) if part else name}\n\n{markdown(rows)}")
+        for part, rows in by_part(document["rows"]).items():
+            pieces.append(f"### {' '.join(filter(None, (document['benchmark'], part)))}\n\n{markdown(rows)}")
     (folder / "rows.md").write_text("\n\n".join(pieces) + "\n")
 
 

@@ -75,13 +75,27 @@ def cost_of(command: Sequence[str], environment: Mapping[str, str] | None = None
     return Cost(cpu, wall, done.returncode, done.stdout)
 
 
+def titles_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Every column that a row has, in the order they come."""
+    return list(dict.fromkeys(title for row in rows for title in row))
+
+
+def by_part(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Rows that share their columns, without the name of their part, each group a table of its own."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(row.get("part", ""), []).append({k: v for k, v in row.items() if k != "part"})
+    return groups
+
+
 def format_rows(rows: Sequence[Mapping[str, Any]]) -> str:
     """Rows as a table with aligned columns; a column not in a row is empty there."""
-    titles = list(dict.fromkeys(title for row in rows for title in row))
-    cells = [titles] + [[_cell(row.get(title, "")) for title in titles] for row in rows]
+    titles = titles_of(rows)
+    cells = [titles] + [[cell(row.get(title)) for title in titles] for row in rows]
     widths = [max(len(line[j]) for line in cells) for j in range(len(titles))]
-    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in cells)
+    return "\n".join("  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)) for line in cells)
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
+    """Four digits of a number; nothing for nothing."""
     return f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value)

@@ -24,7 +24,7 @@ extensions = [
     "mathml",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py"]
+exclude_patterns = ["_build", "results/**/*.md", "gallery/**/*.ipynb", "gallery/**/*.py"]
 nitpicky = True
 
 myst_enable_extensions = ["dollarmath"]
