@@ -5,7 +5,6 @@ import importlib
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from bayesgrove.core import provenance
 from benchmarks import (

@@ -1,8 +1,8 @@
 """Partitions and hierarchies in their canonical coding.
 
-A partition of n items is its restricted growth string: labels by first appearance, one character per item, "0" to "9",
-then "a" to "z". What consists of several partitions, such as the levels of a hierarchy or the views of a table, is their
-strings in order with "|" between them.
+A partition of n items is its restricted growth string: labels by first appearance, one character per item, "0" to
+"9", then "a" to "z". What consists of several partitions, such as the levels of a hierarchy or the views of a
+table, is their strings in order with "|" between them.
 """
 
 import itertools
@@ -38,7 +38,8 @@ def code_of(labels: Iterable[object]) -> str:
     found = canonical(labels)
     if max(found) >= len(DIGITS):
         raise ValueError(
-            f"a code has at most {len(DIGITS)} blocks, got {max(found) + 1}. Compare numbers of blocks and pairs instead."
+            f"a code has at most {len(DIGITS)} blocks, got {max(found) + 1}. "
+            "Compare numbers of blocks and pairs instead."
         )
     return "".join(DIGITS[label] for label in found)
 

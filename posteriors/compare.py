@@ -1,8 +1,8 @@
 """Do draws agree with a document? Total variation of whole laws, z scores of everything else.
 
-False alarms: a right sampler whose batches are much longer than its memory fails with probability at most about `LEVEL` in
-all: a third for each of z scores (Bonferroni over all of them), total variation (three times its expectation) and
-chi-square tests on draws so far apart that they are nearly independent.
+False alarms: a right sampler whose batches are much longer than its memory fails with probability at most about
+`LEVEL` in all: a third for each of z scores (Bonferroni over all of them), total variation (three times its
+expectation) and chi-square tests on draws so far apart that they are nearly independent.
 """
 
 import math

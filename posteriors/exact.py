@@ -11,6 +11,7 @@ from posteriors.marginals import table_marginal
 from posteriors.margins import N_PARTS, log_factor_parts, penalised_quantities
 from posteriors.problems import EXACT, Problem
 from posteriors.processes import Prior, dirichlet, generalised_gamma, random_dirichlet, random_generalised_gamma
+from posteriors.quantities import rounded
 from posteriors.words import CELLS, MISSING, NESTED, PENALTY, PROCESSES, TREES, VIEWS
 
 FORMAT = "bayesgrove-posterior/1"
@@ -100,7 +101,7 @@ def solve_mixture(problem: Problem, _: int) -> dict[str, Any]:
         "method": "enumeration of all partitions, closed marginals",
         "check": {
             "method": "the same with products of predictive densities, and the prior by another formula or quadrature",
-            "difference": float(f"{found['difference']:.2g}"),
+            "difference": rounded(found["difference"], 2),
         },
     }
 
@@ -115,7 +116,7 @@ def solve_views(problem: Problem, _: int) -> dict[str, Any]:
         "method": "enumeration of all views of the columns and all partitions of the rows",
         "check": {
             "method": "the law of the views with products of predictive densities and of seats",
-            "difference": float(f"{found['difference']:.2g}"),
+            "difference": rounded(found["difference"], 2),
         },
     }
 
@@ -127,13 +128,15 @@ def solve_nested(problem: Problem, log2_points: int) -> dict[str, Any]:
     check = {
         "method": "probabilities of the component partitions given a tree sum to 1 for every tree; tests compare with "
         "an enumeration of all seatings",
-        "difference": float(f"{law.worst_total:.2g}"),
+        "difference": rounded(law.worst_total, 2),
     }
     method = "enumeration of all trees and component partitions, weights integrated out by Stirling numbers"
     if "penalty" not in parameters:
         return {"quantities": nested_quantities(law), "method": method, "check": check}
     parts = log_factor_parts(rows, law.trees, parameters, log2_points)
-    method += f"; means over discriminants by {N_PARTS} scrambled Sobol sets of {2**log2_points} points, errors by their spread"
+    method += (
+        f"; means over discriminants by {N_PARTS} scrambled Sobol sets of {2**log2_points} points, errors by spread"
+    )
     return {"quantities": penalised_quantities(law, parts), "method": method, "check": check}
 
 
@@ -145,7 +148,7 @@ def solve_trees(problem: Problem, _: int) -> dict[str, Any]:
         "method": "enumeration of all partitions, hidden states and switches, tables integrated out by pooled counts",
         "check": {
             "method": "every complete state on its own, draw by draw from urns",
-            "difference": float(f"{found['difference']:.2g}"),
+            "difference": rounded(found["difference"], 2),
         },
     }
 

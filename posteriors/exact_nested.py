@@ -1,10 +1,10 @@
 """Posteriors over hierarchies of fixed depth whose nodes are mixtures (BHMC), by enumeration of all trees.
 
-Symbols: beta_z the weights of node z, n_k customers of component k. Weights are integrated out from the leaves up. Given the
-parent's weights b, E prod_k beta_k^n_k = Gamma(gamma) / Gamma(gamma + n.) prod_k (gamma b_k)^(n_k rising), and a rising
-factorial is a polynomial whose coefficients are Stirling numbers of the first kind; so every subtree is a polynomial in the
-weights of the node above it. At the root E prod_k beta_k^t_k summed over the places of K components in the stick is
-gamma0^K Gamma(gamma0) / Gamma(gamma0 + t.) prod_k Gamma(t_k).
+Symbols: beta_z the weights of node z, n_k customers of component k. Weights are integrated out from the leaves up.
+Given the parent's weights b, E prod_k beta_k^n_k = Gamma(gamma) / Gamma(gamma + n.) prod_k (gamma b_k)^(n_k
+rising), and a rising factorial is a polynomial whose coefficients are Stirling numbers of the first kind; so every
+subtree is a polynomial in the weights of the node above it. At the root E prod_k beta_k^t_k summed over the places
+of K components in the stick is gamma0^K Gamma(gamma0) / Gamma(gamma0 + t.) prod_k Gamma(t_k).
 """
 
 import itertools
@@ -91,7 +91,7 @@ def component_probability(levels: Levels, components: Labels, gamma: float, gamm
             outer[parent] = product(outer[parent], raised_up) if parent in outer else raised_up
         inner = outer
     return math.fsum(
-        coefficient * math.exp(log_dirichlet([t for t in powers], gamma0)) for powers, coefficient in inner[0].items()
+        coefficient * math.exp(log_dirichlet(list(powers), gamma0)) for powers, coefficient in inner[0].items()
     )
 
 

@@ -72,8 +72,8 @@ def greedy_tree(n_items: int, log_block: BlockLog, concentration: float) -> dict
 
     Notes
     -----
-    g(c) = log(concentration (|c| - 1)!) + log m(X_c); q(leaf) = g, q(c) = log(exp g(c) + exp(q(l) + q(r))); the log odds of
-    a merge are g(c) - q(l) - q(r). Node n + k is that of merge k. The bound is
+    g(c) = log(concentration (|c| - 1)!) + log m(X_c); q(leaf) = g, q(c) = log(exp g(c) + exp(q(l) + q(r))); the log
+    odds of a merge are g(c) - q(l) - q(r). Node n + k is that of merge k. The bound is
     q(root) + log Gamma(concentration) - log Gamma(n + concentration), at most the log evidence.
     """
 

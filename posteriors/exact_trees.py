@@ -1,10 +1,10 @@
 """Posteriors over partitions of labelled trees (mixtures of hidden-tree Markov models), by enumeration.
 
-A complete state of a tree says the hidden state of every node and which place the switch of every inner node chose. Given
-complete states the tables are Dirichlet and integrate out; so a block's marginal is a sum over complete states of all its
-trees. First way: states of a tree with the same counts are pooled, trees are joined by adding counts, and the closed
-Dirichlet-multinomial is taken. Second way: urns. All complete states are walked through one choice after the other, each
-with its share of what was drawn before.
+A complete state of a tree says the hidden state of every node and which place the switch of every inner node chose.
+Given complete states the tables are Dirichlet and integrate out; so a block's marginal is a sum over complete
+states of all its trees. First way: states of a tree with the same counts are pooled, trees are joined by adding
+counts, and the closed Dirichlet-multinomial is taken. Second way: urns. All complete states are walked through one
+choice after the other, each with its share of what was drawn before.
 """
 
 import itertools

@@ -79,7 +79,7 @@ def column_states(law: ViewLaw, n_rows: int, column: int) -> list[State]:
 def view_quantities(
     rows: Sequence[Sequence[Any]], columns: Sequence[Any], parameters: Mapping[str, float], *, with_joint_law: bool
 ) -> dict[str, Any]:
-    """Exact quantities: the law of the views, of each column's row partition, and of all of them together on request."""
+    """Exact quantities: laws of the views, of each column's row partition, and of all of them together on request."""
     table = CrossTable(rows, columns, parameters, log_marginal)
     law = view_law(table)
     found = describe(law.states, [("views",)])

@@ -1,6 +1,7 @@
 """Documents on disk: one JSON object each, lists of numbers on one line."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 from posteriors import DOCUMENTS
@@ -14,14 +15,16 @@ def names() -> list[str]:
     return sorted(path.stem for path in DOCUMENTS.glob("*.json"))
 
 
+def path_of(name: str) -> Path:
+    """Where a document lies or is written."""
+    return DOCUMENTS / f"{name}.json"
+
+
 def load(name: str) -> dict[str, Any]:
     """The document of this name."""
-    path = DOCUMENTS / f"{name}.json"
-    if not path.exists():
-        raise ValueError(
-            f"there is a document {name!r} in {DOCUMENTS.name}/, got no such file. Known: {', '.join(names())}."
-        )
-    return json.loads(path.read_text(encoding="utf-8"))
+    if name not in names():
+        raise ValueError(f"there is no document {name!r}; known are {', '.join(names())}.")
+    return json.loads(path_of(name).read_text(encoding="utf-8"))
 
 
 def save(document: dict[str, Any]) -> int:
@@ -31,7 +34,7 @@ def save(document: dict[str, Any]) -> int:
         raise ValueError(
             f"a document has at most {LARGEST} bytes, {document['name']!r} has {len(text)}. Leave a law out."
         )
-    (DOCUMENTS / f"{document['name']}.json").write_text(text, encoding="utf-8")
+    path_of(document["name"]).write_text(text, encoding="utf-8")
     return len(text)
 
 

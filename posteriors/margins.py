@@ -1,7 +1,7 @@
 """Factors that the penalties of RBHMC give to trees: means over the discriminants, by randomised quasi-Monte Carlo.
 
-Every node below the root has eta ~ N(0, scale^2 I). zeta_nz = margin - (eta_v - eta_z)'x_n for datum n, its node v at a level
-and a sibling z of v.
+Every node below the root has eta ~ N(0, scale^2 I). zeta_nz = margin - (eta_v - eta_z)'x_n for datum n, its node v
+at a level and a sibling z of v.
 
     "max"     E prod_n exp(-2C max(0, largest zeta of all levels and siblings))
     "chance"  E prod over data, levels and siblings of exp(-2C max(0, zeta)) / g_n, g_n the mean of one such factor
@@ -20,6 +20,7 @@ from scipy.stats import qmc
 
 from posteriors.codes import Labels
 from posteriors.exact_nested import Levels, TreeLaw, nested_quantities
+from posteriors.quantities import rounded
 
 N_PARTS = 16
 SEED = 20_261_116
@@ -130,7 +131,7 @@ def penalised_quantities(law: TreeLaw, parts: np.ndarray) -> dict[str, Any]:
 def spread(values: list) -> Any:
     """Standard error of the mean over parts, entry by entry, two digits."""
     errors = np.std(np.array(values, float), axis=0, ddof=1) / math.sqrt(len(values))
-    return [float(f"{x:.2g}") for x in errors] if errors.ndim else float(f"{errors:.2g}")
+    return [rounded(x, 2) for x in errors] if errors.ndim else rounded(errors, 2)
 
 
 def pair_factor_by_grid(rows, group, numbers, half_width: float = 9.0, n_points: int = 1201) -> float:

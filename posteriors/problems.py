@@ -1,6 +1,9 @@
 """The exact problems: data and numbers, chosen so that many partitions have some probability."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+BY_HAND = "chosen by hand"
 
 
 class Problem(NamedTuple):
@@ -11,20 +14,22 @@ class Problem(NamedTuple):
     """How it is solved: "mixture", "views", "nested" or "trees"."""
     data: dict[str, Any]
     parameters: dict[str, Any]
-    columns: list[dict[str, Any]] = []
+    columns: Sequence[dict[str, Any]] = ()
     """Likelihoods of the columns, where there are any."""
 
 
-def table(rows: list[list[float | None]]) -> dict[str, Any]:
+def table(rows: list[list[Any]], origin: str = BY_HAND) -> dict[str, Any]:
     """A table with its values."""
-    return {"kind": "table", "origin": "chosen by hand", "rows": rows}
+    return {"kind": "table", "origin": origin, "rows": rows}
 
 
-def trees(n_labels: int, max_outdegree: int, *found: tuple[list[int], list[int], list[int]]) -> dict[str, Any]:
+def trees(
+    n_labels: int, max_outdegree: int, *found: tuple[list[int], list[int], list[int]], origin: str = BY_HAND
+) -> dict[str, Any]:
     """Trees by labels, parents (-1 for the root) and positions among the siblings (0 for the root)."""
     named = [dict(zip(("labels", "parents", "positions"), tree, strict=True)) for tree in found]
     return {
-        "kind": "trees", "origin": "chosen by hand", "n_labels": n_labels, "max_outdegree": max_outdegree, "trees": named,
+        "kind": "trees", "origin": origin, "n_labels": n_labels, "max_outdegree": max_outdegree, "trees": named,
     }  # fmt: skip
 
 
@@ -97,7 +102,10 @@ EXACT = {
             ]
         ),
         {"process": "dp", "concentration": 1.0},
-        [gaussian(0.0, 0.5, 1.5, 0.8), known(0.7, 2.0, 0.5), bernoulli(0.7, 0.7), categorical(3, 0.5), poisson(1.6, 0.4)],
+        [
+            gaussian(0.0, 0.5, 1.5, 0.8), known(0.7, 2.0, 0.5), bernoulli(0.7, 0.7), categorical(3, 0.5),
+            poisson(1.6, 0.4),
+        ],
     ),
     "dp-random-concentration-6": Problem(
         "Dirichlet process mixture whose concentration has a Gamma(1, 1) prior",

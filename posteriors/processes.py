@@ -7,8 +7,8 @@ With K blocks of sizes m out of n items and p(sizes) the probability of one part
                         V(n, K) = int_0^inf u^(n-1) / Gamma(n) exp(-alpha ((1+u)^sigma - 1)) (alpha sigma)^K
                                   (1+u)^(K sigma - n) du.
 
-The second way of the NGGP is the closed form of V by incomplete gamma functions (Lijoi, Mena and Pruenster 2007); that of
-laws with random numbers is another quadrature.
+The second way of the NGGP is the closed form of V by incomplete gamma functions (Lijoi, Mena and Pruenster 2007);
+that of laws with random numbers is another quadrature.
 """
 
 import math
@@ -147,8 +147,8 @@ def random_generalised_gamma(shapes: tuple[float, float]) -> Prior:
     -----
     The integrals over the concentration and u can be done: given sigma,
     p(sizes | sigma) = K! sigma^K B(n, sigma) / Gamma(n) prod Gamma(m - sigma) / Gamma(1 - sigma), and
-    E[concentration | partition, sigma] = (K + 1) B(n, 2 sigma) / B(n, sigma). What is left is over sigma, taken over its
-    logit. `log_again` leaves u to a sum on a grid as well.
+    E[concentration | partition, sigma] = (K + 1) B(n, 2 sigma) / B(n, sigma). What is left is over sigma, taken over
+    its logit. `log_again` leaves u to a sum on a grid as well.
     """
     a, b = shapes
 

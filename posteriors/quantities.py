@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from posteriors.codes import Labels, code_of
 
 SIGNIFICANT = 13
-"""Digits kept of every number."""
+"""Digits kept of exact numbers."""
 
 
 class State(NamedTuple):
@@ -46,9 +46,9 @@ def entropy(labels: Sequence[int]) -> float:
 FEATURES = {"n_blocks": n_blocks, "largest": largest, "n_singletons": n_singletons, "entropy": entropy}
 
 
-def rounded(value: float) -> float:
-    """A float with as many digits as documents keep."""
-    return float(f"{value:.{SIGNIFICANT}g}")
+def rounded(value: Any, n_digits: int = SIGNIFICANT) -> float:
+    """A float with so many digits."""
+    return float(f"{float(value):.{n_digits}g}")
 
 
 def law(states: Iterable[State], names: Sequence[str]) -> dict[str, Any]:

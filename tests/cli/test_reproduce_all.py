@@ -171,3 +171,22 @@ def test_all_or_one(three, capsys):
     assert main(["reproduce", "bhcc-views", "--all"]) == 2
     assert "--all runs every experiment; leave bhcc-views out, or --all." in capsys.readouterr().err
     assert three[0] == []
+
+
+def test_show_runs_nothing(three, tmp_path, capsys):
+    ran, does = three
+    out = tmp_path / "all"
+    does["bhcc-levels"] = raises(InvalidFileError("no data"))
+    assert main(["reproduce", "--all", "--out", str(out)]) == 2
+    ran.clear()
+    assert main(["reproduce", "--all", "--show", "--out", str(out)]) == 0
+    assert "bhcc-levels: not run: nothing kept" in capsys.readouterr().out
+    assert ran == []
+    assert rows_of(out / "summary.csv")[3] == ["bhcc-levels", "not run", "not run", "not run", ""]
+
+
+@pytest.mark.parametrize("words", [["--show"], ["--all", "--show"], ["--all", "--show", "--out", "nowhere"]])
+def test_show_needs_a_folder(three, capsys, words):
+    assert main(["reproduce", *words]) == 2
+    assert "--show" in capsys.readouterr().err
+    assert three[0] == []

@@ -5,7 +5,7 @@ import pytest
 
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator
-from bayesgrove.reproduction import bhcc_levels, bhcc_views, rbhmc_animals
+from bayesgrove.reproduction import bhc_purity, bhcc_levels, bhcc_views, rbhmc_animals
 from bayesgrove.reproduction.cross_methods import METHODS, cross_validate
 from bayesgrove.reproduction.cross_tables import FOLDS, CellTable, equal_views, folds, real_table, yes_no
 from bayesgrove.reproduction.experiments import EXPERIMENTS, as_quick, reproduce
@@ -37,7 +37,7 @@ def test_verdicts(holds, verdict):
 
 
 def test_unknown_experiment():
-    with pytest.raises(InvalidSettingError, match=r"NAME is one of bhcc-views, .*, got 'bhcc'"):
+    with pytest.raises(InvalidSettingError, match=r"NAME is one of bhc-purity, .*, got 'bhcc'"):
         reproduce("bhcc")
 
 
@@ -101,6 +101,43 @@ def test_a_full_run_keeps_its_verdicts(monkeypatch):
     for quick, verdict in ((True, "undecided"), (False, "holds")):
         monkeypatch.setattr(rbhmc_animals, "run", lambda **options: Outcome("x", {}, [claim]))
         assert reproduce("rbhmc-animals", quick=quick).claims[0].verdict == verdict
+
+
+def test_purity_is_that_of_all_pairs():
+    """Against its definition on a random tree: every pair of a class, its smallest common subtree."""
+    rng = generator(8)
+    n, classes = 12, rng.integers(0, 3, 12)
+    members, merges, alive = {k: {k} for k in range(n)}, [], list(range(n))
+    while len(alive) > 1:
+        a, b = (alive.pop(int(rng.integers(len(alive)))) for _ in range(2))
+        members[n + len(merges)] = members[a] | members[b]
+        alive.append(n + len(merges))
+        merges.append((a, b))
+    shares = []
+    for i in range(n):
+        for j in range(i):
+            if classes[i] == classes[j]:
+                smallest = min((own for own in members.values() if {i, j} <= own), key=len)
+                shares.append(np.mean(classes[list(smallest)] == classes[i]))
+    assert bhc_purity.purity(np.array(merges), classes) == pytest.approx(np.mean(shares))
+
+
+def test_purity_is_judged_against_every_linkage():
+    def rows(single, n_draws=5):
+        own = {"BHC": 0.8, "BHC, fixed": 0.1, "complete": 0.7, "average": 0.75, "single": single}
+        return [own | {"data": name} for name in bhc_purity.SETS for _ in range(n_draws)]
+
+    assert bhc_purity.judge("3 digits", rows(0.5), "single").verdict == "holds"
+    assert bhc_purity.judge("3 digits", rows(0.9), "single").verdict == "fails"
+    assert bhc_purity.judge("3 digits", rows(0.5, 4), "single").verdict == "undecided"
+    assert bhc_purity.mean_rows(rows(0.5))[0]["single"] == 0.5
+
+
+def test_digits_are_drawn_in_equal_numbers():
+    X, classes = bhc_purity.draw_images((0, 2, 4), 3)
+    assert np.unique(classes, return_counts=True)[1].tolist() == [20, 20, 20]
+    assert X.shape == (60, 64)
+    assert set(np.unique(X)) == {0.0, 1.0}
 
 
 def level_rows(*accuracy):

@@ -1,5 +1,8 @@
 """Parts of the mixture experiments: priors, starts, verdicts, tables, pictures, on made-up runs."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -12,6 +15,7 @@ from bayesgrove.reproduction import nrm_toy
 from bayesgrove.reproduction.nrm_runs import GIBBS, OURS, PRINTED, SAMPLERS, SPLIT_MERGE, Run
 
 pytestmark = pytest.mark.unit
+RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"
 
 
 def made_up(best=-10.0, sweep=0.1, log_r=-2.0, moves=1.0, n_clusters=13, n_sweeps=40):
@@ -47,6 +51,17 @@ def test_a_higher_log_joint_is_judged_in_pairs():
     assert verdict(judge.judge_higher, all_runs(**{PRINTED: {"best": -20.0}})) == "fails"
     assert verdict(judge.judge_higher, all_runs(**{GIBBS: {"best": -20.0}})) == "undecided"
     assert verdict(judge.judge_higher, all_runs(4, **{PRINTED: {"best": -8.0}})) == "undecided"
+
+
+def test_who_is_there_sooner():
+    assert verdict(judge.judge_sooner, all_runs()) == "undecided"
+    assert verdict(judge.judge_sooner, all_runs(**{PRINTED: {"sweep": 0.01}})) == "holds"
+    assert verdict(judge.judge_sooner, all_runs(**{PRINTED: {"sweep": 1.0}})) == "fails"
+    far = {"best": -50.0}
+    assert verdict(judge.judge_sooner, all_runs(**{PRINTED: far})) == "fails"
+    assert verdict(judge.judge_sooner, all_runs(**{GIBBS: far, SPLIT_MERGE: far})) == "holds"
+    assert verdict(judge.judge_sooner, all_runs(**{PRINTED: far, GIBBS: far, SPLIT_MERGE: far})) == "undecided"
+    assert "inf (0 of 5 runs)" in judge.judge_sooner("DP", PRINTED, all_runs(**{PRINTED: far})).ours
 
 
 def test_spreads_are_judged_by_their_ratio():
@@ -128,8 +143,16 @@ def test_tables_show_the_authors_logs_beside_ours(small):
 
 def test_claims_are_those_of_the_paper_for_both_samplers():
     found = study.claims({"DP": all_runs(), "NGGP": all_runs()})
-    assert len({claim.paper for claim in found}) == len(found) == 20
-    assert sum(claim.paper.endswith("[NGGP, as printed]") for claim in found) == 5
+    assert len({claim.paper for claim in found}) == len(found) == 24
+    assert sum(claim.paper.endswith("[NGGP, as printed]") for claim in found) == 6
+
+
+@pytest.mark.parametrize("path", sorted(RESULTS.glob("nrm-*/outcome.json")), ids=lambda path: path.parent.name)
+def test_what_is_committed_has_todays_claims(path):
+    document = json.loads(path.read_text(encoding="utf-8"))
+    processes = {row["process"] for row in document["tables"]["samplers"]}
+    wanted = {claim.paper for claim in study.claims(dict.fromkeys(processes, all_runs()))}
+    assert wanted <= {claim["paper"] for claim in document["claims"]}
 
 
 def test_curves_are_drawn(small):

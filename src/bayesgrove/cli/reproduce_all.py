@@ -13,12 +13,12 @@ from rich.text import Text
 
 from bayesgrove.cli.reproduce import OUTCOME, STYLES, check_place, draw_figures, run_timed, write
 from bayesgrove.core import provenance
-from bayesgrove.core.errors import BayesgroveError, InvalidFileError
+from bayesgrove.core.errors import BayesgroveError, InvalidFileError, InvalidSettingError
 from bayesgrove.io.delimited import write_csv
 from bayesgrove.reproduction.experiments import EXPERIMENTS
 
 SUMMARY, VERDICTS = "summary.csv", "verdicts.csv"
-RUN, KEPT, NO_DATA, FAILED = "run", "kept", "no data", "failed"
+RUN, KEPT, NO_DATA, FAILED, NOT_RUN = "run", "kept", "no data", "failed", "not run"
 
 
 class Judged(NamedTuple):
@@ -51,7 +51,9 @@ class Request(NamedTuple):
     seed: int
     data_home: Path | None
     out: Path | None
-    force: bool
+    force: bool = False
+    show: bool = False
+    """Run nothing."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -61,11 +63,13 @@ class Request(NamedTuple):
 
 def reproduce_all(request: Request, console: Console) -> None:
     """Run what is not there yet, show one table, and complain at the end of what could not be run."""
+    if request.show and (request.out is None or request.force or not request.out.is_dir()):
+        raise InvalidSettingError("--show shows what an earlier run left: give its folder by --out, without --force.")
     kept = {} if request.out is None else look_into(request.out, request)
     found = []
     for number, name in enumerate(EXPERIMENTS, 1):
         Console(stderr=True).print(f"[{number} of {len(EXPERIMENTS)}] {name}", style="bold", markup=False)
-        one = kept.get(name) or run_one(name, request)
+        one = kept.get(name) or (Found(name, NOT_RUN, why="nothing kept") if request.show else run_one(name, request))
         console.print(line_of(one), soft_wrap=True, markup=False)
         found.append(one)
     console.print()

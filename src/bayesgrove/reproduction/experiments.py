@@ -19,6 +19,7 @@ class Experiment(NamedTuple):
 
 
 EXPERIMENTS = {
+    "bhc-purity": Experiment("bhc_purity", "Heller & Ghahramani 2005: purity of trees of digits, against linkage"),
     "bhcc-views": Experiment("bhcc_views", "Li & Shafto 2011, section 8.1: four views of a 100 x 200 table"),
     "bhcc-cells": Experiment("bhcc_cells", "section 8.2: prediction of hidden cells, synthetic and real tables"),
     "bhcc-columns": Experiment("bhcc_columns", "section 8.3: bound, accuracy and time by number of columns"),

@@ -129,6 +129,12 @@ def best_log_joint(run: Run) -> float:
     return float(run.log_joint.max())
 
 
+def reached_after(run: Run, level: float) -> float:
+    """CPU seconds until the log joint is first as large; infinite if it never is."""
+    there = np.flatnonzero(run.log_joint >= level)
+    return float(run.seconds[there[0]]) if there.size else np.inf
+
+
 def seconds_per_sweep(run: Run) -> float:
     """CPU seconds of a sweep."""
     return float(run.seconds[-1] / run.seconds.size)

@@ -150,6 +150,7 @@ def claims(found: Study) -> list[Claim]:
         for name in (PRINTED, OURS):
             verdicts += [
                 judge.judge_higher(process, name, by_name),
+                judge.judge_sooner(process, name, by_name),
                 judge.judge_spread(process, name, by_name),
                 judge.judge_ratio(process, name, by_name),
                 judge.judge_effective(process, name, by_name),
