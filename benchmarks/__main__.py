@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from bayesgrove.core import provenance
-from benchmarks import bhc, cross, machine, mixtures, nested, randomized_bhc, startup, trees
+from benchmarks import bhc, cluster, cross, machine, mixtures, nested, randomized_bhc, startup, trees
 from benchmarks.timing import format_rows
 
 NAMES = {
     "bhc": bhc.run,
+    "cluster": cluster.run,
     "cross": cross.run,
     "mixtures": mixtures.run,
     "nested": nested.run,

@@ -2,12 +2,12 @@
 
 import itertools
 import sys
-import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesgrove.agglomeration import tasks
 from bayesgrove.agglomeration.cluster_rows import ClusterRows
 from bayesgrove.agglomeration.parts import Package
 from bayesgrove.core.errors import InvalidTableError
@@ -105,7 +105,11 @@ def kinds_of_file(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def bind_on_cluster(source: Source, likelihood: Any, hyper: str) -> tuple[Bound, ClusterRows]:
-    """Bind a likelihood to the rows of a cluster and encode them there; equal to `bind` on one array."""
+    """Bind a likelihood to the rows of a cluster and encode them there; equal to `bind` on one array.
+
+    The source's parts are let go, so that workers need not keep the rows both raw and encoded; Dask still knows how to
+    make them should a worker die.
+    """
     n_sampled = -(-briefs.SAMPLED_ROWS // len(source.values))
     brief = briefs.joined(on_parts(source, source.values, brief_of_part, n_sampled))
     resolved = briefs.resolve_brief(likelihood, brief, source.names, source.kinds)
@@ -118,6 +122,7 @@ def bind_on_cluster(source: Source, likelihood: Any, hyper: str) -> tuple[Bound,
     mean = mean_of(np.concatenate(on_parts(source, encoded, sums)), brief.n_seen)
     variance = variance_of(np.concatenate(on_parts(source, encoded, sums, mean)), brief.n_seen)
     bound = briefs.bind_brief(resolved, hyper, encoding, table, brief.n_seen, (mean, variance))
+    source.values.clear()
     is_complete = bool((brief.n_seen == brief.n_rows).all())
     return bound, ClusterRows(source.client, encoded, source.edges, len(source.names), is_complete=is_complete)
 
@@ -135,15 +140,12 @@ def medians(source: Source, brief: briefs.Brief) -> np.ndarray:
 
 def submit(source: Source, function: Any, *arguments: Any) -> Any:
     """The future of a call."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sending large graph")
-        return source.client.submit(function, *arguments, pure=False)
+    return tasks.submit(source.client, function, *arguments)
 
 
 def on_parts(source: Source, values: list[Any], function: Any, *arguments: Any) -> list[Any]:
     """Results of a call for every part."""
-    found: list[Any] = source.client.gather([submit(source, function, part, *arguments) for part in values])
-    return found
+    return tasks.gather(source.client, [submit(source, function, part, *arguments) for part in values])
 
 
 def brief_of_part(values: np.ndarray, n_sampled: int) -> briefs.Brief:

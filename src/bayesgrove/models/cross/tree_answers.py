@@ -298,8 +298,9 @@ class TreeAnswers:
         is_front = (pure != NULL) & (np.append(pure, NULL)[tree.parent] == NULL)
         front = np.flatnonzero(is_front)
         own = np.ascontiguousarray(self.values[:, members])
-        node_rows = NodeRows(part_of_prior(self.prior, members), own, tree, front, predictive.weighty_nodes(tree)[0]).of
-        return predictive.make_predictive(tree, front, labels, self.log_rows, node_rows)
+        weighty = predictive.weighty_nodes(tree)
+        node_rows = NodeRows(part_of_prior(self.prior, members), own, tree, front, weighty[0]).of
+        return predictive.make_predictive(tree, front, labels, self.log_rows, node_rows, weighty)
 
     # Files
 
