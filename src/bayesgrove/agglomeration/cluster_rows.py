@@ -71,18 +71,22 @@ class ClusterRows:
         The parts' rows, arrays (n, n_columns).
     edges : int array of shape (n_parts + 1,)
         Part p has the rows edges[p] .. edges[p + 1] - 1.
-    n_columns : int
-    is_complete : bool
-        Whether no cell is missing.
+    complete : bool array of shape (n_columns,)
+        Which columns miss no cell.
     """
 
-    def __init__(self, client: Any, values: list[Any], edges: np.ndarray, n_columns: int, *, is_complete: bool) -> None:
+    def __init__(self, client: Any, values: list[Any], edges: np.ndarray, complete: np.ndarray) -> None:
         self.client, self.values, self.edges = client, values, np.asarray(edges, np.int64)
-        self.n_rows, self.is_complete = int(self.edges[-1]), is_complete
-        self.shape = (self.n_rows, n_columns)
+        self.n_rows, self.complete = int(self.edges[-1]), complete
+        self.shape = (self.n_rows, complete.size)
         self.part_rows = int(np.diff(self.edges).max())
         self._grouping: Grouping | None = None
         self._largest: np.ndarray | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no cell is missing."""
+        return bool(self.complete.all())
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """The future of a call."""

@@ -2,6 +2,7 @@
 
 import itertools
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,10 +13,11 @@ from bayesgrove.agglomeration.cluster_rows import ClusterRows
 from bayesgrove.agglomeration.parts import Package
 from bayesgrove.core.errors import InvalidTableError
 from bayesgrove.core.table import Table, table_from_array
+from bayesgrove.estimators.inputs import read_input
 from bayesgrove.inference.cluster import active_client
 from bayesgrove.io.blocks import is_dask_array, parquet_files, parquet_lengths, read_parquet_rows
 from bayesgrove.io.tables import open_parquet
-from bayesgrove.likelihoods import Bound, Columns
+from bayesgrove.likelihoods import Bound, Columns, Likelihood
 from bayesgrove.likelihoods import brief as briefs
 from bayesgrove.likelihoods.base import SUM_ROWS, block_sums, mean_of, variance_of
 
@@ -104,15 +106,19 @@ def kinds_of_file(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return kinds, tuple(schema.names)
 
 
-def bind_on_cluster(source: Source, likelihood: Any, hyper: str) -> tuple[Bound, ClusterRows]:
+def bind_on_cluster(
+    source: Source, likelihood: Any, hyper: str, adapt: Callable[[Likelihood], Likelihood] | None = None
+) -> tuple[Bound, ClusterRows]:
     """Bind a likelihood to the rows of a cluster and encode them there; equal to `bind` on one array.
 
     The source's parts are let go, so that workers need not keep the rows both raw and encoded; Dask still knows how to
-    make them should a worker die.
+    make them should a worker die. `adapt` may change what the likelihood's name stands for.
     """
     n_sampled = -(-briefs.SAMPLED_ROWS // len(source.values))
     brief = briefs.joined(on_parts(source, source.values, brief_of_part, n_sampled))
     resolved = briefs.resolve_brief(likelihood, brief, source.names, source.kinds)
+    if adapt is not None:
+        resolved = briefs.resolve_brief(adapt(resolved), brief, source.names, source.kinds)
     encoding, table = briefs.encode_brief(resolved, brief, medians(source, brief), source.names, source.kinds)
     encoded = [
         submit(source, encode_part, values, Package((resolved, encoding, table, int(first))))
@@ -123,8 +129,7 @@ def bind_on_cluster(source: Source, likelihood: Any, hyper: str) -> tuple[Bound,
     variance = variance_of(np.concatenate(on_parts(source, encoded, sums, mean)), brief.n_seen)
     bound = briefs.bind_brief(resolved, hyper, encoding, table, brief.n_seen, (mean, variance))
     source.values.clear()
-    is_complete = bool((brief.n_seen == brief.n_rows).all())
-    return bound, ClusterRows(source.client, encoded, source.edges, len(source.names), is_complete=is_complete)
+    return bound, ClusterRows(source.client, encoded, source.edges, brief.n_seen == brief.n_rows)
 
 
 def medians(source: Source, brief: briefs.Brief) -> np.ndarray:
@@ -169,6 +174,8 @@ def column_sums(encoded: np.ndarray, centre: np.ndarray | None = None) -> np.nda
     return np.hstack([block_sums(encoded[:, j], None if centre is None else centre[j]) for j in columns])
 
 
-def empty_table(source: Source) -> Table:
-    """A table of the source's columns without rows."""
-    return Table(np.empty((0, len(source.names))), source.names, source.kinds)
+def read_schema(model: Any, source: Source) -> None:
+    """Set what an estimator knows of the columns it is fitted to."""
+    read_input(model, Table(np.empty((0, len(source.names))), source.names, source.kinds), reset=True)
+    if source.has_default_names and hasattr(model, "feature_names_in_"):
+        del model.feature_names_in_  # an array's columns have no names
