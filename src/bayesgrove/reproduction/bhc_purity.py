@@ -15,7 +15,7 @@ PER_CLASS, MIDDLE_GREY = 20, 8.0
 LINKAGES = ("single", "complete", "average")
 OURS, FIXED = "BHC", "BHC, fixed"
 METHODS = (*LINKAGES, OURS, FIXED)
-N_DRAWS, QUICK_DRAWS = 10, 5
+N_DRAWS, QUICK_DRAWS = 20, 5
 SMALL = 0.05
 """Error probability of a sign test."""
 
