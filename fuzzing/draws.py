@@ -59,6 +59,7 @@ def drawn(strategy: SearchStrategy[bytes], n: int, seed: int) -> list[bytes]:
 
     @hypothesis.settings(
         max_examples=n,
+        derandomize=False,
         database=None,
         deadline=None,
         phases=[hypothesis.Phase.generate],

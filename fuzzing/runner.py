@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from fuzzing import worker
 from fuzzing.cases import Case
-from fuzzing.judge import ACCEPTED, FAULT, MOST_SECONDS, Outcome, memory, most_megabytes
+from fuzzing.judge import ACCEPTED, FAULT, MOST_SECONDS, TOO_LONG, TOO_MUCH, Outcome, memory, most_megabytes
 
 LOOK_SECONDS = 0.05
 MOST_SILENCE = 120.0
 """Seconds on the clock after which a process that takes no CPU time is taken for hung."""
-TIMES_ENDED = 1.5
-"""A process is ended only somewhat beyond a limit; the case that comes back by itself is judged exactly."""
+TIMES_ENDED = 12
+"""A process is ended only far beyond a limit, as the first use of a kernel compiles it; then it runs once more."""
 
 
 class Tally(NamedTuple):
@@ -48,8 +48,8 @@ def tally(results: Iterable[tuple[Case, Outcome]]) -> Tally:
 class Runner:
     """A worker that is replaced when it dies or has to be ended."""
 
-    def __init__(self, targets: tuple[str, ...]) -> None:
-        self.targets = targets
+    def __init__(self, targets: tuple[str, ...], times_ended: float = TIMES_ENDED) -> None:
+        self.targets, self.times_ended = targets, times_ended
         self._process: BaseProcess | None = None
         self._seconds_of_others = 0.0
         self._pipe: Connection
@@ -70,10 +70,9 @@ class Runner:
         return self._seconds_of_others + (0.0 if self._process is None else cpu_seconds(self._process))
 
     def judge(self, case: Case) -> Outcome:
-        """Run a case; one beyond the limits runs once more, as the first use of a kernel compiles it."""
+        """Run a case; one beyond the limits that came back runs once more, its kernels being compiled now."""
         outcome = self._run(case)
-        is_limit = outcome.verdict == FAULT and outcome.reason.startswith(("over", "too much"))
-        return self._run(case) if is_limit else outcome
+        return self._run(case) if outcome.reason in (TOO_LONG, TOO_MUCH) else outcome
 
     def _run(self, case: Case) -> Outcome:
         if self._process is None:
@@ -90,10 +89,10 @@ class Runner:
             if not process.is_alive():
                 return self._lost(f"the process died with code {process.exitcode}", now - used, megabytes)
             is_silent = time.monotonic() - silent_since > MOST_SILENCE
-            if now - used > TIMES_ENDED * MOST_SECONDS or is_silent:
-                return self._lost(f"over {MOST_SECONDS:g} s, ended", now - used, megabytes)
-            if megabytes > TIMES_ENDED * most_megabytes(len(case.content)):
-                return self._lost("too much memory, ended", now - used, megabytes)
+            if now - used > self.times_ended * MOST_SECONDS or is_silent:
+                return self._lost(f"{TOO_LONG}, ended", now - used, megabytes)
+            if megabytes > self.times_ended * most_megabytes(len(case.content)):
+                return self._lost(f"{TOO_MUCH}, ended", now - used, megabytes)
         try:
             outcome: Outcome = self._pipe.recv()
         except EOFError:
