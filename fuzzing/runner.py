@@ -14,6 +14,8 @@ from fuzzing.cases import Case
 from fuzzing.judge import ACCEPTED, FAULT, MOST_SECONDS, TOO_LONG, TOO_MUCH, Outcome, memory, most_megabytes
 
 LOOK_SECONDS = 0.05
+MOST_CASES, MOST_BYTES = 32, 30_000
+"""Cases handed over at once, few enough for the buffer of a pipe."""
 MOST_SILENCE = 120.0
 """Seconds on the clock after which a process that takes no CPU time is taken for hung."""
 TIMES_ENDED = 12
@@ -61,26 +63,54 @@ class Runner:
         self._end()
 
     def run(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Outcome]]:
-        """Each case with what became of it."""
+        """Each case with what became of it; they are handed over in bunches, as processes wait for each other long."""
+        bunch: list[Case] = []
         for case in cases:
-            yield case, self.judge(case)
+            bunch.append(case)
+            if len(bunch) == MOST_CASES or sum(len(held.content) for held in bunch) > MOST_BYTES:
+                yield from self._judge_all(bunch)
+                bunch = []
+        yield from self._judge_all(bunch)
+
+    def _judge_all(self, cases: list[Case]) -> Iterator[tuple[Case, Outcome]]:
+        """Outcomes in order; where the process is lost those behind the one it ran go to the next."""
+        while cases:
+            outcomes = list(self._outcomes(cases))
+            for case, outcome in zip(cases, outcomes, strict=False):
+                yield case, self._again(case, outcome)
+            cases = cases[len(outcomes) :]
 
     def cpu_seconds(self) -> float:
         """CPU time of all processes so far."""
         return self._seconds_of_others + (0.0 if self._process is None else cpu_seconds(self._process))
 
     def judge(self, case: Case) -> Outcome:
-        """Run a case; one beyond the limits that came back runs once more, its kernels being compiled now."""
-        outcome = self._run(case)
-        return self._run(case) if outcome.reason in (TOO_LONG, TOO_MUCH) else outcome
+        """What becomes of one case."""
+        return self._again(case, self._one(case))
 
-    def _run(self, case: Case) -> Outcome:
+    def _again(self, case: Case, outcome: Outcome) -> Outcome:
+        """The outcome; a case beyond the limits that came back runs once more, its kernels being compiled now."""
+        return self._one(case) if outcome.reason in (TOO_LONG, TOO_MUCH) else outcome
+
+    def _one(self, case: Case) -> Outcome:
+        (outcome,) = self._outcomes([case])
+        return outcome
+
+    def _outcomes(self, cases: list[Case]) -> Iterator[Outcome]:
+        """Outcomes up to and with the first case that costs the process."""
         if self._process is None:
             self._start()
+        for case in cases:
+            self._pipe.send_bytes(case.to_bytes())
+        for case in cases:
+            yield self._await(case)
+            if self._process is None:
+                return
+
+    def _await(self, case: Case) -> Outcome:
         process = self._process
         assert process is not None
         base, used = memory("VmRSS", process.pid or 0), cpu_seconds(process)
-        self._pipe.send_bytes(case.to_bytes())
         silent_since, last = time.monotonic(), used
         while not self._pipe.poll(LOOK_SECONDS):
             now, megabytes = cpu_seconds(process), memory("VmRSS", process.pid or 0) - base

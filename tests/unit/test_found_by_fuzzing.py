@@ -202,3 +202,10 @@ def test_names_too_long_for_the_system_are_no_runs(words, capsys):
     data = ["data.csv"] if command == "predict" else []
     assert main([command, long, *data, *options]) == 2
     assert "internal error" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", [None, 0.5, "x", [2]])
+def test_summaries_tell_a_number_of_clusters(tmp_path, capsys, value):
+    (tmp_path / "summary.json").write_text(json.dumps({"columns": [], "n_clusters": value}))
+    assert main(["status", str(tmp_path)]) == 2
+    assert "n_clusters is" in capsys.readouterr().err

@@ -153,6 +153,9 @@ def read_summary(run: Path) -> dict[str, Any]:
     summary = _read_document(path)
     if not isinstance(summary.get("columns"), list):
         raise InvalidFileError(f"{path} is damaged: it lists no columns.", path=path)
+    n_clusters = summary.get("n_clusters", 1)
+    if isinstance(n_clusters, bool) or not isinstance(n_clusters, int):
+        raise InvalidFileError(f"{path} is damaged: n_clusters is {n_clusters!r:.80}, no whole number.", path=path)
     return summary
 
 

@@ -21,7 +21,7 @@ def status(run: Path, console: Console) -> None:
         show_status(run_status(folder), run, console)
     elif os.path.isfile(run / run_folder.SUMMARY):
         summary = run_folder.read_summary(run)
-        console.print(f"{summary.get('model', 'model')}: ended, {count(int(summary['n_clusters']), 'cluster')}")
+        console.print(f"{summary.get('model', 'model')}: ended, {count(summary.get('n_clusters', 1), 'cluster')}")
     else:
         raise InvalidFileError(f"{run} holds no run of bayesgrove.", path=run)
 
