@@ -19,7 +19,7 @@ def serve(pipe: Connection, names: tuple[str, ...]) -> None:
     for name in names:
         warm_up(name)
     pipe.send(memory("VmRSS"))
-    with contextlib.suppress(EOFError):
+    with contextlib.suppress(EOFError, ConnectionError):
         while True:
             case = case_from_bytes(pipe.recv_bytes())
             pipe.send(run_case(find_target(case.target), case))
