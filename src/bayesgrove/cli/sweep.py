@@ -79,11 +79,11 @@ def sweep(request: SweepRequest, console: Console) -> None:
 
 def check_destination(out: Path) -> None:
     """Refuse what is no folder, or one with something else in it, before any work is done."""
-    if os.path.lexists(out) and not out.is_dir():
+    if os.path.lexists(out) and not os.path.isdir(out):
         raise InvalidFileError(f"{out} is a file; --out names a folder.", path=out)
     if not os.path.isdir(out.absolute().parent):
         raise InvalidFileError(f"there is no folder {out.absolute().parent} to make {out.name} in.", path=out)
-    if out.is_dir() and any(out.iterdir()) and not (out / RECORD).is_file():
+    if os.path.isdir(out) and any(out.iterdir()) and not os.path.isfile(out / RECORD):
         raise InvalidFileError(f"{out} has files that are no sweep; choose a new or empty folder.", path=out)
 
 
