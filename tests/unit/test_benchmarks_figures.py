@@ -171,7 +171,11 @@ def test_pictures_of_growth_floors_peers_and_first_fits(bench, folder, tmp_path,
     lines = plots.lines_of(plots.ROWS[0], documents)
     assert plots.slope(lines["ours"]) == pytest.approx(2.0)
     assert plots.slope(plots.lines_of(plots.GROWTH[0], documents)["C = 0"]) == pytest.approx(1.0)
-    bar = next(b for b in plots.bars_of(documents, "ours_over_this", invert=True) if "fastcluster average, n = 10,000" in b.name)
+    bar = next(
+        b
+        for b in plots.bars_of(documents, "ours_over_this", invert=True)
+        if "fastcluster average, n = 10,000" in b.name
+    )
     assert (bar.value, bar.limit, bar.is_most) == (pytest.approx(1 / 0.75), pytest.approx(2.0), False)
 
 
