@@ -192,8 +192,9 @@ def draw_bars(bars: Sequence[Bar], label: str) -> Picture | None:
         axes.legend(fontsize=8, loc="lower right")
     axes.axvline(1.0, color="black", linewidth=0.8)
     for place, bar in zip(places, bars, strict=True):
-        axes.annotate(short(bar.value), (max(bar.value, bar.limit or 0.0, 1.0), place), xytext=(4, 0), textcoords="offset points",
-                      va="center", fontsize=7)  # fmt: skip
+        beyond = max(bar.value, bar.limit or 0.0, 1.0), place
+        options = {"xytext": (4, 0), "textcoords": "offset points", "va": "center", "fontsize": 7}
+        axes.annotate(short(bar.value), beyond, **options)
     axes.set_yticks(places, [b.name for b in bars], fontsize=7)
     axes.set(xscale="log", xlabel=label, ylim=(-0.7, len(bars) - 0.3))
     axes.margins(x=0.08)
