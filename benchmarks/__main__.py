@@ -9,6 +9,7 @@ from pathlib import Path
 from bayesgrove.core import provenance
 from benchmarks import (
     bhc,
+    cluster,
     cross,
     machine,
     mixtures,
@@ -23,6 +24,7 @@ from benchmarks.timing import by_part, format_rows
 
 NAMES = {
     "bhc": bhc.run,
+    "cluster": cluster.run,
     "cross": cross.run,
     "mixtures": mixtures.run,
     "nested": nested.run,

@@ -76,7 +76,7 @@ def test_an_unknown_name_is_one_line(capsys):
     assert main(["reproduce", "nonsense"]) == 2
     told = capsys.readouterr().err
     assert told.count("\n") == 1
-    assert "NAME is one of bhcc-views" in told
+    assert "NAME is one of bhc-purity" in told
 
 
 @pytest.fixture

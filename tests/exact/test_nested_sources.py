@@ -8,6 +8,7 @@ must then be the twin's to the last digits. The test of planted errors runs this
 import itertools
 import math
 from functools import cache
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -19,14 +20,16 @@ from bayesgrove.models.nested.paths import gibbs_paths, metropolis_paths
 from bayesgrove.models.nested.penalty import PENALTIES, chance_table, penalty_of
 from bayesgrove.models.nested.penalty_metropolis import penalised_metropolis_paths
 from bayesgrove.models.nested.penalty_paths import penalised_gibbs_paths
+from bayesgrove.models.nested.regraft import regraft_level
 from bayesgrove.models.nested.split_merge import N_TALLIES, Numbers, make_sides, try_plain
+from bayesgrove.models.nested.state import Mixture, Tree
 from bayesgrove.models.nested.sweeps import draw_means
-from bayesgrove.models.nested.tables import new_tables, nodes_at, seat_data
+from bayesgrove.models.nested.tables import Tables, new_tables, nodes_at, seat_data
 from bayesgrove.models.nested.target import NO_PENALTY, make_target, sampled_means
 from bayesgrove.models.nested.weights_pass import pass_over_weights
 from bayesgrove.stats.special import log_gamma_table
 from reference import nested_moves, nested_paths
-from reference.enumerate_moves import balance_gap, law_of, transition_matrix
+from reference.enumerate_moves import balance_gap, invariance_gap, law_of, transition_matrix
 from reference.enumerate_rng import Draw, EnumeratingRng
 from reference.nested import Model
 from reference.nested_arrays import NUMBERS, arrays_of, key_of, state_of
@@ -64,6 +67,10 @@ class MeanRng(EnumeratingRng):
     def choice(self, n, p):
         return self.choose(p)
 
+    def permutation(self, n):
+        left = list(range(n))
+        return [left.pop(self.integers(0, len(left))) for _ in range(n)]
+
 
 @pytest.fixture(autouse=True)
 def means_instead_of_gammas(monkeypatch):
@@ -75,6 +82,10 @@ def means_instead_of_gammas(monkeypatch):
     # log(1 - U) < log ratio, in a form that can be followed.
     monkeypatch.setattr(nested_paths, "accepts", lambda rng, log_ratio: -rng.standard_exponential() < log_ratio)
     monkeypatch.setattr(Draw, "__rsub__", lambda draw, number: -draw + number, raising=False)
+    # int(U n), one of 0 .. n - 1
+    monkeypatch.setattr(
+        Draw, "__int__", lambda draw: draw.source.choose([1.0 / draw.scale] * round(draw.scale)), raising=False
+    )
 
 
 @cache
@@ -202,7 +213,8 @@ def test_penalised_metropolis_paths(penalty, own_only):
 @COMPONENTS
 @pytest.mark.filterwarnings("ignore:divide by zero encountered in log")  # of plain Python, not of compiled code
 def test_weights(n_components, regraft, free):
-    key = (4, 2, "", n_components, free)
+    """Three data where nodes are moved: the orders of a scan multiply the paths."""
+    key = (3 if regraft else 4, 2, "", n_components, free)
     model = model_of(*key)._replace(regraft=regraft)
 
     def library(rng, target, state):
@@ -230,7 +242,7 @@ def test_means_and_variances(n_components):
         check_move(model_of(*key), "", arrays, library, twin)
 
 
-# Splits and merges of siblings: four leaves of five data, all ways to hang them from level-1 nodes
+# Moves of nodes with their subtrees: four leaves of five data, all ways to hang them from level-1 nodes
 
 LEAVES, LEAF_COMPONENTS = np.array([0, 0, 1, 2, 3]), np.array([0, 1, 0, 1, 1])
 LEAF_TABLES = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, 1.0], [0.0, 2.0]])
@@ -255,8 +267,31 @@ def log_law(parents):
     return total
 
 
-def try_once(parents, choose):
-    """One try from a partition of the leaves; gives the next."""
+class Hung(NamedTuple):
+    """Leaves below their parents, tables seated, as a pass over the weights has them before it moves nodes."""
+
+    tree: Tree
+    mixture: Mixture
+    values: np.ndarray
+    tables: Tables
+    nodes: np.ndarray
+    n_nodes: int
+    leaves: list[int]
+    slots: list[int]
+
+    def parents(self):
+        """The partition of the leaves; counts and tables of their parents must be those of it."""
+        tree, leaves = self.tree, self.leaves
+        for parent in {int(tree.parent[node]) for node in leaves}:
+            below = [leaf for leaf in range(4) if tree.parent[leaves[leaf]] == parent]
+            np.testing.assert_allclose(self.tables.customers[parent, self.slots], LEAF_TABLES[below].sum(axis=0))
+            assert tree.count[parent] == np.isin(LEAVES, below).sum()
+        seen = {}
+        return tuple(seen.setdefault(int(tree.parent[node]), len(seen)) for node in leaves)
+
+
+def hang(parents):
+    """The leaves hung as a partition of them says."""
     target = target_of(model_of()._replace(data=np.vstack([DATA, DATA[:1]])), "")
     paths = np.column_stack([np.array(parents)[LEAVES], LEAVES]).astype(np.int32)
     arrays = {
@@ -276,24 +311,43 @@ def try_once(parents, choose):
         tables.n_tables[node] = LEAF_TABLES[leaf].sum()
         tables.customers[tree.parent[node]] += tables.tables[node]
         tables.n_customers[tree.parent[node]] += tables.n_tables[node]
-    alpha = VALUES["alpha"]
-    numbers = Numbers(alpha, VALUES["gamma"], log_gamma_table(0.0, 6), log_gamma_table(alpha, 6))
-    n_nodes = nodes_at(tree, 2, nodes)
-    given = (numbers, mixture, tree, tables, nodes, n_nodes, make_sides(capacity), np.zeros(N_TALLIES, np.int64))
-    try_plain(MeanRng(choose), *given)
-    for parent in {int(tree.parent[node]) for node in leaves}:
-        below = [leaf for leaf in range(4) if tree.parent[leaves[leaf]] == parent]
-        np.testing.assert_allclose(tables.customers[parent, slots], LEAF_TABLES[below].sum(axis=0))
-        assert tree.count[parent] == np.isin(LEAVES, below).sum()
-    seen = {}
-    return tuple(seen.setdefault(int(tree.parent[node]), len(seen)) for node in leaves)
+    return Hung(tree, mixture, state.values, tables, nodes, nodes_at(tree, 2, nodes), leaves, slots)
 
 
-def test_split_merge(monkeypatch):
+LOG_GAMMAS = log_gamma_table(0.0, 6), log_gamma_table(VALUES["alpha"], 6)
+
+
+def try_once(parents, choose):
+    """One try of a split or merge from a partition of the leaves; gives the next."""
+    hung = hang(parents)
+    numbers = Numbers(VALUES["alpha"], VALUES["gamma"], *LOG_GAMMAS)
+    given = (numbers, hung.mixture, hung.tree, hung.tables, hung.nodes, hung.n_nodes)
+    try_plain(MeanRng(choose), *given, make_sides(hung.tree.parent.size), np.zeros(N_TALLIES, np.int64))
+    return hung.parents()
+
+
+def regraft_all(parents, choose):
+    """A whole scan of regrafts over the leaves; gives the next partition."""
+    hung = hang(parents)
+    given = (hung.tree, hung.mixture, hung.values, hung.tables, hung.nodes, hung.n_nodes)
+    assert regraft_level(MeanRng(choose), *given, *LOG_GAMMAS, np.zeros(2, np.int64))
+    return hung.parents()
+
+
+def test_regrafts_of_a_level_leave_the_law():
+    """Of all fifteen partitions of the leaves, to the last digits: the order of a scan knows nothing of the tree.
+
+    In the order of the tree, which the scan changes, another law comes out, 3.4e-3 away.
+    """
+    law = np.exp([log_law(parents) for parents in PARTITIONS])
+    matrix = transition_matrix(regraft_all, PARTITIONS)
+    np.testing.assert_allclose(matrix.sum(axis=1), 1.0)
+    assert invariance_gap(matrix, law / law.sum()) < 1e-12
+    assert (matrix > 0.0).all()
+
+
+def test_split_merge():
     """Flows between any two of the fifteen partitions are equal."""
-    monkeypatch.setattr(
-        Draw, "__int__", lambda draw: draw.source.choose([1.0 / draw.scale] * round(draw.scale)), raising=False
-    )
     law = np.exp([log_law(parents) for parents in PARTITIONS])
     matrix = transition_matrix(try_once, PARTITIONS)
     np.testing.assert_allclose(matrix.sum(axis=1), 1.0)

@@ -22,20 +22,25 @@ def gaps_by_level(model: Model, n: int, path: list[Node], extra: Node | None = N
     return found
 
 
+def log_chances(strength: float, margins: np.ndarray, spread: float) -> np.ndarray:
+    """log E exp(-2C max(0, zeta)), zeta normal with mean eps0, one of `margins`, and standard deviation `spread`."""
+    if spread == 0.0:
+        return -2.0 * strength * np.maximum(0.0, margins)
+    far = -2.0 * strength * margins + 2.0 * (strength * spread) ** 2
+    return np.logaddexp(log_ndtr(-margins / spread), far + log_ndtr(margins / spread - 2.0 * strength * spread))
+
+
 @cache
 def log_chance(strength: float, margin: float, spread: float) -> float:
-    """log E exp(-2C max(0, zeta)), zeta normal with mean eps0 and standard deviation `spread` (15.2)."""
-    if spread == 0.0:
-        return -2.0 * strength * max(0.0, margin)
-    far = -2.0 * strength * margin + 2.0 * (strength * spread) ** 2
-    return float(np.logaddexp(log_ndtr(-margin / spread), far + log_ndtr(margin / spread - 2.0 * strength * spread)))
+    """The same for one margin (15.2)."""
+    return float(log_chances(strength, np.float64(margin), spread))
 
 
 @cache
 def log_chance_max(strength: float, margin: float, spread: float, n_siblings: int) -> float:
     """log g of the largest of several gaps that share one's own discriminant: 401-point trapezium."""
     t = np.linspace(-7.0, 7.0, 401)
-    inner = np.array([math.exp(log_chance(strength, margin + spread * value, spread)) for value in t])
+    inner = np.exp(log_chances(strength, margin + spread * t, spread))
     density = n_siblings * norm.pdf(t) * norm.cdf(t) ** (n_siblings - 1)
     return math.log(float(trapezoid(density * inner, t)))
 

@@ -145,8 +145,9 @@ def update_weights(rng: np.random.Generator, model: Model, state: State) -> None
     for level in range(model.depth, 0, -1):
         seat_level(rng, state, level)
         if level >= 2 and model.regraft and model.sampler == "exact":
-            for node in at_level(state, level):
-                regraft_node(rng, model, state, node)
+            nodes = at_level(state, level)
+            for place in rng.permutation(len(nodes)):  # an order that knows nothing of the tree, which the scan changes
+                regraft_node(rng, model, state, nodes[place])
     draw_concentrations(rng, model, state)
     draw_all_weights(rng, model, state)
 

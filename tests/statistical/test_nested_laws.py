@@ -141,7 +141,7 @@ def test_coupled_chains(data):
     law, error = law_of(data, "max", STRENGTH)
     sampler = tempered_sampler(sampler_of(data, "max", STRENGTH).target, 3)
     steps = (Step("sweep"), Step("swap"))
-    chain = run(sampler, steps, N_SWEEPS, 6, law, first=lambda state: state.states[0])
+    chain = run(sampler, steps, 3 * N_SWEEPS, 6, law, first=lambda state: state.states[0])
     check_law(agreement(chain, law, error), penalised=True)
 
 

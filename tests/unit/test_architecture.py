@@ -19,7 +19,7 @@ WRITTEN = sorted(
         ROOT / "Makefile",
         *(
             found
-            for folder in ("src", "tests", "docs", "benchmarks", "examples")
+            for folder in ("src", "tests", "docs", "benchmarks", "examples", "fuzzing")
             for found in (ROOT / folder).rglob("*")
         ),
     )

@@ -15,7 +15,7 @@ from numba.core.caching import NullCache
 from numba.core.event import Listener, install_listener
 
 import bayesgrove
-from bayesgrove.core.jit import hash_sources, kernel
+from bayesgrove.core.jit import BELOW_MODELS, PACKAGE_FOLDER, folders_used, hash_sources, kernel
 
 pytestmark = pytest.mark.unit
 
@@ -144,6 +144,32 @@ def test_the_hash_depends_on_names_and_contents_of_python_files_only(tmp_path):
     second = hash_sources(tmp_path)
     (tmp_path / "inner" / "a.py").rename(tmp_path / "inner" / "b.py")
     assert len({first, second, hash_sources(tmp_path)}) == 3
+
+
+@pytest.mark.parametrize(
+    ("file", "used", "not_used"),
+    [
+        ("models/nrm/gibbs.py", {"models/nrm", "core", "likelihoods"}, {"models/cross", "estimators"}),
+        ("likelihoods/poisson.py", {"core", "likelihoods"}, {"models/nrm", "plot"}),
+        ("plot/axes.py", {"."}, set()),
+        ("__init__.py", {"."}, set()),
+    ],
+)
+def test_a_kernel_is_stamped_by_what_it_may_call(file, used, not_used):
+    found = {folder.relative_to(PACKAGE_FOLDER).as_posix() for folder in folders_used(PACKAGE_FOLDER / file)}
+    assert used <= found
+    assert not found & not_used
+
+
+def test_every_shared_floor_with_kernels_is_watched():
+    """What a floor above the models would compile is stamped by the whole package; none does."""
+    with_kernels = {
+        path.relative_to(PACKAGE_FOLDER).parts[0]
+        for path in PACKAGE_FOLDER.rglob("*.py")
+        if "core.jit import" in path.read_text(encoding="utf-8")
+    }
+    assert {"models", "stats", "trees"} <= with_kernels
+    assert with_kernels <= {"models", *BELOW_MODELS}
 
 
 @kernel

@@ -184,3 +184,11 @@ def test_loaded_data_have_the_documented_shape(name, shape, class_sizes):
     else:
         assert sorted(np.unique(found.target, return_counts=True)[1]) == class_sizes
         assert np.isfinite(found.data).all()
+
+
+def test_the_larger_toy_has_119_clusters():
+    if not is_present("toy10k", SHARED_DATA):
+        pytest.skip("research data toy10k are not in the folder shared beside the project")
+    found = datasets.load_toy10k(SHARED_DATA)
+    sizes = np.unique(found.target, return_counts=True)[1]
+    assert (found.data.shape, sizes.size, sizes.max()) == ((10_000, 6), 119, 412)

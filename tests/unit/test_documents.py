@@ -174,7 +174,11 @@ def test_the_table_of_likelihoods_agrees_with_the_code(kind):
     assert cells[6] == ("cells" if kind.per_column else "whole rows")
 
 
-@pytest.mark.parametrize("folder", ["core", "stats", "trees", "io", "plot"])
+FOLDERS = ["core", "stats", "trees", "io", "agglomeration", "inference", "plot", "report", "sweeps"]
+FAMILIES = ["models/bhc", "models/nrm", "models/nested", "models/tree_hmm"]
+
+
+@pytest.mark.parametrize("folder", FOLDERS + FAMILIES)
 def test_the_architecture_names_every_module(folder):
     text = read("docs/architecture.md")
     modules = [path.stem for path in (ROOT / "src" / "bayesgrove" / folder).glob("*.py") if path.stem[0] != "_"]

@@ -6,8 +6,9 @@ import math
 import numpy as np
 import pytest
 
+from bayesgrove.agglomeration import potentials as greedy
 from bayesgrove.core.rng import generator
-from bayesgrove.models.nrm import greedy, guide, launch, state
+from bayesgrove.models.nrm import guide, launch, state
 from bayesgrove.models.nrm.local import draw_subtree
 from bayesgrove.models.nrm.points import euclidean_points
 from reference import nrm, nrm_trees

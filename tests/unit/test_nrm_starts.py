@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
+from bayesgrove.agglomeration.potentials import cluster_log_trees, cluster_rows
 from bayesgrove.core.jit import is_compiled, kernel, tolerant
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.schedule import Step
@@ -13,7 +14,6 @@ from bayesgrove.likelihoods import GaussianKnownVariance, bind
 from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.models.nrm import starts, warm
 from bayesgrove.models.nrm.anchors import split_merge_moves
-from bayesgrove.models.nrm.greedy import cluster_log_trees, cluster_rows
 from bayesgrove.models.nrm.schedules import schedule_of
 from bayesgrove.models.nrm.starts import GuideStart
 from bayesgrove.stats.partitions import adjusted_rand, relabel

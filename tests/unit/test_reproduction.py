@@ -5,11 +5,11 @@ import pytest
 
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator
-from bayesgrove.reproduction import bhcc_levels, bhcc_views
+from bayesgrove.reproduction import bhc_purity, bhcc_levels, bhcc_views, rbhmc_animals
 from bayesgrove.reproduction.cross_methods import METHODS, cross_validate
 from bayesgrove.reproduction.cross_tables import FOLDS, CellTable, equal_views, folds, real_table, yes_no
-from bayesgrove.reproduction.experiments import EXPERIMENTS, reproduce
-from bayesgrove.reproduction.outcome import Claim, sign_test
+from bayesgrove.reproduction.experiments import EXPERIMENTS, as_quick, reproduce
+from bayesgrove.reproduction.outcome import Claim, Outcome, sign_test
 
 pytestmark = pytest.mark.unit
 
@@ -37,7 +37,7 @@ def test_verdicts(holds, verdict):
 
 
 def test_unknown_experiment():
-    with pytest.raises(InvalidSettingError, match=r"NAME is one of bhcc-views, .*, got 'bhcc'"):
+    with pytest.raises(InvalidSettingError, match=r"NAME is one of bhc-purity, .*, got 'bhcc'"):
         reproduce("bhcc")
 
 
@@ -77,6 +77,69 @@ def test_an_experiment_judges_what_it_saw():
     assert bhcc_levels.judge_synthetic([rising] * 4 + [falling]).verdict == "fails"
 
 
+def test_two_tables_decide_nothing():
+    assert bhcc_levels.judge_synthetic([level_rows(0.6, 0.7, 0.704)] * 2).verdict == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("decides", "verdicts"),
+    [
+        ("all", ["holds", "fails"]),
+        ("ours", ["undecided", "fails"]),
+        ("none", ["undecided", "undecided"]),
+    ],
+)
+def test_quick_runs_judge_only_what_they_can(decides, verdicts):
+    outcome = Outcome("x", {}, [Claim("it is so", "yes", True), Claim("ours: it is so", "no", False)], ["a note"])
+    found = as_quick(outcome, decides)
+    assert [claim.verdict for claim in found.claims] == verdicts
+    assert (found.notes[-1] == "a note") == (decides == "all")
+
+
+def test_a_full_run_keeps_its_verdicts(monkeypatch):
+    claim = Claim("it is so", "yes", True)
+    for quick, verdict in ((True, "undecided"), (False, "holds")):
+        monkeypatch.setattr(rbhmc_animals, "run", lambda **options: Outcome("x", {}, [claim]))
+        assert reproduce("rbhmc-animals", quick=quick).claims[0].verdict == verdict
+
+
+def test_purity_is_that_of_all_pairs():
+    """Against its definition on a random tree: every pair of a class, its smallest common subtree."""
+    rng = generator(8)
+    n, classes = 12, rng.integers(0, 3, 12)
+    members, merges, alive = {k: {k} for k in range(n)}, [], list(range(n))
+    while len(alive) > 1:
+        a, b = (alive.pop(int(rng.integers(len(alive)))) for _ in range(2))
+        members[n + len(merges)] = members[a] | members[b]
+        alive.append(n + len(merges))
+        merges.append((a, b))
+    shares = []
+    for i in range(n):
+        for j in range(i):
+            if classes[i] == classes[j]:
+                smallest = min((own for own in members.values() if {i, j} <= own), key=len)
+                shares.append(np.mean(classes[list(smallest)] == classes[i]))
+    assert bhc_purity.purity(np.array(merges), classes) == pytest.approx(np.mean(shares))
+
+
+def test_purity_is_judged_against_every_linkage():
+    def rows(single, n_draws=5):
+        own = {"BHC": 0.8, "BHC, fixed": 0.1, "complete": 0.7, "average": 0.75, "single": single}
+        return [own | {"data": name} for name in bhc_purity.SETS for _ in range(n_draws)]
+
+    assert bhc_purity.judge("3 digits", rows(0.5), "single").verdict == "holds"
+    assert bhc_purity.judge("3 digits", rows(0.9), "single").verdict == "fails"
+    assert bhc_purity.judge("3 digits", rows(0.5, 4), "single").verdict == "undecided"
+    assert bhc_purity.mean_rows(rows(0.5))[0]["single"] == 0.5
+
+
+def test_digits_are_drawn_in_equal_numbers():
+    X, classes = bhc_purity.draw_images((0, 2, 4), 3)
+    assert np.unique(classes, return_counts=True)[1].tolist() == [20, 20, 20]
+    assert X.shape == (60, 64)
+    assert set(np.unique(X)) == {0.0, 1.0}
+
+
 def level_rows(*accuracy):
     return [{"data": "x", "levels": 2 + k, "accuracy": value} for k, value in enumerate(accuracy)]
 
@@ -85,3 +148,4 @@ def test_every_experiment_has_a_module():
     for name, experiment in EXPERIMENTS.items():
         assert experiment.place == name.replace("-", "_")
         assert experiment.about
+        assert experiment.quick_decides in ("all", "ours", "none")

@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesgrove.agglomeration.scorers import LANES, NOBODY, Clusters, block_scores, fill_lane
+from bayesgrove.agglomeration.ties import rounded
 from bayesgrove.core.constants import NOT_FINITE, NULL, OK
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import log_marginal, merge
 from bayesgrove.stats.special import log_add
 
-TIE_SCALE = 2.0**30
 OWNERS_AT_ONCE = 64
 CACHE_LINE = 64
 SINGLE_ULP = 2.0**-23
@@ -130,12 +130,6 @@ def clear_place(tiles, log_q, node, best, key, p):
     log_q[p], node[p], best[p], key[p] = NOBODY, NULL, NULL, -np.inf
     for field in range(tiles.shape[1]):
         tiles[p // LANES, field, p % LANES] = 0.0
-
-
-@kernel
-def rounded(score):
-    """The number scores are compared by: mathematically equal scores agree whatever the order of summation."""
-    return np.rint(score * TIE_SCALE)
 
 
 @kernel

@@ -5,14 +5,13 @@ from worker to worker when blocks are put together, and to the first process in 
 are added in the order of the rows, part after part, for sums in another order have other last digits.
 """
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bayesgrove.agglomeration import parts
+from bayesgrove.agglomeration import parts, tasks
 from bayesgrove.agglomeration.blocks import Forest, Pieces
 from bayesgrove.agglomeration.parts import Chooser, Package
 from bayesgrove.agglomeration.splits import (
@@ -27,7 +26,7 @@ from bayesgrove.agglomeration.splits import (
     part_at,
     widest_column,
 )
-from bayesgrove.agglomeration.statistics import combine_known
+from bayesgrove.agglomeration.statistics import combine_known, place_of_middle
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import n_stats
@@ -72,35 +71,41 @@ class ClusterRows:
         The parts' rows, arrays (n, n_columns).
     edges : int array of shape (n_parts + 1,)
         Part p has the rows edges[p] .. edges[p + 1] - 1.
-    n_columns : int
-    is_complete : bool
-        Whether no cell is missing.
+    complete : bool array of shape (n_columns,)
+        Which columns miss no cell.
     """
 
-    def __init__(self, client: Any, values: list[Any], edges: np.ndarray, n_columns: int, *, is_complete: bool) -> None:
+    def __init__(self, client: Any, values: list[Any], edges: np.ndarray, complete: np.ndarray) -> None:
         self.client, self.values, self.edges = client, values, np.asarray(edges, np.int64)
-        self.n_rows, self.is_complete = int(self.edges[-1]), is_complete
-        self.shape = (self.n_rows, n_columns)
+        self.n_rows, self.complete = int(self.edges[-1]), complete
+        self.shape = (self.n_rows, complete.size)
         self.part_rows = int(np.diff(self.edges).max())
         self._grouping: Grouping | None = None
         self._largest: np.ndarray | None = None
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether no cell is missing."""
+        return bool(self.complete.all())
+
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """The future of a call."""
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Sending large graph")
-            return self.client.submit(function, *arguments, pure=False)
+        return tasks.submit(self.client, function, *arguments)
+
+    def gather(self, futures: Sequence[Any]) -> list[Any]:
+        """The results of calls."""
+        return tasks.gather(self.client, futures)
 
     def on_parts(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """The results of a call for every part."""
-        return self.client.gather([self.submit(function, values, *arguments) for values in self.values])
+        return self.gather([self.submit(function, values, *arguments) for values in self.values])
 
     def __getitem__(self, rows: np.ndarray) -> np.ndarray:
         return self.take(rows)
 
     def take(self, rows: np.ndarray) -> np.ndarray:
         """Rows of these numbers."""
-        return parts.assemble(rows, self.edges, self.client.gather(self._pieces(rows)))
+        return parts.assemble(rows, self.edges, self.gather(self._pieces(rows)))
 
     def _pieces(self, rows: np.ndarray, *more: Any, function: Callable[..., Any] = parts.take_rows) -> list[Any]:
         """What every part has of some rows, in their order."""
@@ -113,7 +118,7 @@ class ClusterRows:
     def typical_row(self) -> np.ndarray:
         """The row whose total is in the middle."""
         totals = np.concatenate(self.on_parts(parts.row_totals))
-        return self.take(np.argsort(totals, kind="stable")[[totals.size // 2]])[0]
+        return self.take(np.array([place_of_middle(totals)]))[0]
 
     # Splitting
 
@@ -131,7 +136,7 @@ class ClusterRows:
         futures = [self.submit(parts.part_groups, package, values) for values in sampled]
         labels = self._labels(futures, members)
         divisions: list[Division | None] = []
-        for groups, rows, sample, own in zip(self.client.gather(futures), members, samples, labels, strict=True):
+        for groups, rows, sample, own in zip(self.gather(futures), members, samples, labels, strict=True):
             if groups is not None:
                 keep_sample(groups, rows, sample, own)
             divisions.append(None if groups is None else Division(rows, groups, own))
@@ -147,7 +152,7 @@ class ClusterRows:
                 here = rows[np.searchsorted(rows, low) : np.searchsorted(rows, high)]
                 own.append(None if here.size == high - low else (here - low).astype(np.int32))
             futures.append(self.submit(parts.label_part, values, groups, own))
-        found = self.client.gather(futures)
+        found = self.gather(futures)
         return [np.concatenate([labels[k] for labels in found]).astype(np.int64) for k in range(len(members))]
 
     def halve(
@@ -162,7 +167,7 @@ class ClusterRows:
             here = [pieces[k] for k in np.flatnonzero(own == number)]
             relative = np.array(here, np.int64).reshape(-1, 2) - grouping.edges[number]
             grouping.orders.append(self.submit(parts.halve_part, values, relative, leaf_size))
-        for number, places in enumerate(self.client.gather(grouping.orders)):
+        for number, places in enumerate(self.gather(grouping.orders)):
             low, high = grouping.edges[number], grouping.edges[number + 1]
             order[low:high] = grouping.before[low:high][places]
         self._grouping = grouping
@@ -185,7 +190,7 @@ class ClusterRows:
     def _keys(self, rows: np.ndarray, column: int) -> np.ndarray:
         """One column of some rows."""
         home, keys = np.searchsorted(self.edges, rows, side="right") - 1, np.empty(rows.size)
-        for number, own in enumerate(self.client.gather(self._pieces(rows, column, function=parts.take_keys))):
+        for number, own in enumerate(self.gather(self._pieces(rows, column, function=parts.take_keys))):
             keys[home == number] = own
         return keys
 
@@ -220,7 +225,9 @@ class ClusterRows:
             futures.append(self.submit(parts.trees_of_part, *arguments))
         for number, future in enumerate(futures):
             rows = grouping.before[grouping.edges[number] : grouping.edges[number + 1]]
-            place_trees(future.result(), rows, int(grouping.edges[number]), int(blocks[number]), forest, pieces)
+            place_trees(
+                self.gather([future])[0], rows, int(grouping.edges[number]), int(blocks[number]), forest, pieces
+            )
         for block in np.flatnonzero(plan.truncated):  # rows there stand by their numbers, which parts do not know
             forest.children[plan.starts[block] - block : plan.starts[block + 1] - block - 1].sort(axis=1)
 
@@ -240,7 +247,7 @@ class ClusterRows:
         for number, values in enumerate(self.values):
             own = narrow[self.edges[number] : self.edges[number + 1]]
             total = self.submit(parts.add_part, values, package, own, total)
-        rows, sizes = total.result()
+        rows, sizes = self.gather([total])[0]
         return rows, sizes
 
     def assign(self, density: Any, log_weight: np.ndarray, starts: np.ndarray, labels: np.ndarray) -> int:
@@ -250,7 +257,7 @@ class ClusterRows:
             self.submit(parts.assign_part, values, package, narrow[self.edges[number] : self.edges[number + 1]])
             for number, values in enumerate(self.values)
         ]
-        found = self.client.gather(futures)
+        found = self.gather(futures)
         labels[:] = np.concatenate([own for own, _ in found])
         return sum(n_moved for _, n_moved in found)
 
@@ -268,37 +275,19 @@ class ClusterRows:
         known = np.unique(np.concatenate([heads, nodes, np.flatnonzero(home == NULL)]))
         rows = np.zeros((known.size, n_stats(prior)))
         futures = {}
-        for number in range(len(grouping.values)):
+        places = np.empty(self.n_rows, np.int32)
+        places[grouping.before] = np.arange(self.n_rows)
+        for number, low in enumerate(grouping.edges[:-1]):
             own, wanted = heads[home[heads] == number], known[home[known] == number]
             if own.size:
-                package = Package((prior, *self._program(grouping, number, tree, order, place, own, wanted)))
+                starts, items, at = program_of_part(tree, order, place, own, wanted)
+                items = np.where(items == NULL, NULL, places[items] - low).astype(np.int32)
+                package = Package((prior, starts, items, at))
                 futures[number] = (wanted, self.submit(parts.statistics_of_part, grouping.values[number], package))
         for wanted, future in futures.values():
-            rows[np.searchsorted(known, wanted)] = future.result()
+            rows[np.searchsorted(known, wanted)] = self.gather([future])[0]
         merge_top(prior, tree, known, home, place, rows)
         return rows[np.searchsorted(known, nodes)]
-
-    def _program(
-        self,
-        grouping: Grouping,
-        number: int,
-        tree: Tree,
-        order: np.ndarray,
-        place: np.ndarray,
-        heads: np.ndarray,
-        wanted: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """A part's subtrees in postorder: where each starts; its rows at leaves, NULL at joins; what is wanted."""
-        low, high = grouping.edges[number], grouping.edges[number + 1]
-        heads = heads[np.argsort(place[heads])]
-        sizes = 2 * tree.size[heads] - 1
-        starts = np.cumsum(sizes) - sizes
-        nodes = order[np.repeat(place[heads] - sizes + 1 - starts, sizes) + np.arange(sizes.sum())]
-        own = np.full(self.n_rows, NULL, np.int32)
-        own[grouping.before[low:high]] = np.arange(high - low)
-        items = np.where(tree.item[nodes] == NULL, NULL, own[tree.item[nodes]]).astype(np.int32)
-        by_node = np.argsort(nodes)
-        return np.append(starts, items.size), items, by_node[np.searchsorted(nodes, wanted, sorter=by_node)]
 
     def _pure_subtrees(self, tree: Tree) -> tuple[Grouping, np.ndarray]:
         """A grouping, and for each node the part that has all of its rows, NULL where none has."""
@@ -313,6 +302,22 @@ class ClusterRows:
         home = np.empty(self.n_rows, np.int64)
         home[grouping.before] = np.repeat(np.arange(grouping.edges.size - 1), np.diff(grouping.edges))
         return home_of_nodes(tree.parent, tree.item, home)
+
+
+def program_of_part(
+    tree: Tree, order: np.ndarray, place: np.ndarray, heads: np.ndarray, wanted: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A part's subtrees in postorder: where each starts; its rows at leaves, NULL at joins; where the wanted stand.
+
+    `order` and `place` are the postorder of the whole tree and its inverse.
+    """
+    heads = heads[np.argsort(place[heads])]
+    sizes = 2 * tree.size[heads] - 1
+    ends = np.cumsum(sizes)
+    shift = place[heads] + 1 - ends  # from places in the program to those in the postorder
+    items = tree.item[order[np.repeat(shift, sizes) + np.arange(sizes.sum())]]
+    home = np.searchsorted(place[heads], place[wanted])
+    return np.append(0, ends), items, place[wanted] - shift[home]
 
 
 @kernel

@@ -9,6 +9,7 @@ Build a tree, climb with the tree fixed, build again; keep the best.
 """
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,17 +88,37 @@ def bound_and_gradient(prior, tree, log_concentration, gradient):
 def climb(base: Any, start: np.ndarray, tree: FixedTree, log_concentration: float, free: np.ndarray) -> np.ndarray:
     """Log factors on `base` (and, last, on the concentration) that raise the bound of a fixed tree."""
 
+    def bound_of(factors: np.ndarray) -> tuple[float, np.ndarray]:
+        gradient = np.empty(factors.size)
+        prior = with_hyper(base, np.exp(factors[:-1]))
+        return bound_and_gradient(prior, tree, log_concentration + factors[-1], gradient), gradient
+
+    return climb_freely(bound_of, start, free, factor_limits(base, log_concentration))
+
+
+def factor_limits(base: Any, *log_concentrations: float) -> list[tuple[float, float]]:
+    """How far the log factors on all of `hyper`, then on concentrations, may go; always as far as where they start."""
+    limits = [(math.log(low), math.log(high)) for _, low, high in hyper(base)]
+    for own in log_concentrations:
+        lowest, highest = (math.log(limit) - own for limit in CONCENTRATION_BOUNDS)
+        limits.append((min(lowest, 0.0), max(highest, 0.0)))
+    return limits
+
+
+def climb_freely(
+    bound_of: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    start: np.ndarray,
+    free: Sequence[int] | np.ndarray,
+    limits: Sequence[tuple[float, float]],
+) -> np.ndarray:
+    """Factors that raise a bound given with its gradient; only those at the places `free` move."""
+
     def negative(moved: np.ndarray) -> tuple[float, np.ndarray]:
         factors = start.copy()
         factors[free] = moved
-        gradient = np.empty(factors.size)
-        prior = with_hyper(base, np.exp(factors[:-1]))
-        bound = bound_and_gradient(prior, tree, log_concentration + factors[-1], gradient)
+        bound, gradient = bound_of(factors)
         return (-bound, -gradient[free]) if math.isfinite(bound) else (math.inf, np.zeros(moved.size))
 
-    limits = [(math.log(low), math.log(high)) for _, low, high in hyper(base)]
-    lowest, highest = (math.log(limit) - log_concentration for limit in CONCENTRATION_BOUNDS)
-    limits.append((lowest, highest))
     found = minimize(
         negative, start[free], jac=True, method="L-BFGS-B", bounds=[limits[i] for i in free], options={"maxiter": 50}
     )

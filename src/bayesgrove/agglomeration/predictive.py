@@ -16,7 +16,6 @@ from bayesgrove.agglomeration.filters import group_scores, make_filter
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import draw_data, draw_params, n_params
 from bayesgrove.trees import Tree, node_log_weights
-from bayesgrove.trees.cuts import front_labels
 
 SMALLEST_WEIGHT = 1e-12
 MOST_NODES = 4_096
@@ -54,19 +53,24 @@ def weighty_nodes(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
 
 
 def make_predictive(
-    tree: Tree, front: np.ndarray, labels: np.ndarray, log_concentration: float, node_rows: Callable
+    tree: Tree,
+    front: np.ndarray,
+    labels: np.ndarray,
+    log_concentration: float,
+    node_rows: Callable,
+    weighty: tuple[np.ndarray, np.ndarray],
 ) -> Predictive:
     """Sort the nodes that carry weight by the cluster of the cut they lie in.
 
-    `node_rows(nodes)` gives the statistics of the weighty nodes and of the front.
+    `node_rows(nodes)` gives the statistics of the weighty nodes and of the front; `weighty` is `weighty_nodes(tree)`.
     """
-    kept, log_weight = weighty_nodes(tree)
-    cluster = cluster_of_nodes(tree, front, labels)
-    front = front[np.argsort(cluster[front])]
-    n_clusters = front.size
-    inside = kept[cluster[kept] >= 0]
-    inside = inside[np.argsort(cluster[inside], kind="stable")]
-    above = kept[cluster[kept] < 0]
+    kept, log_weight = weighty
+    front = front[np.argsort(cluster_of_nodes(tree, front, labels, front))]
+    n_clusters, cluster = front.size, cluster_of_nodes(tree, front, labels, kept)
+    inside, clusters = kept[cluster >= 0], cluster[cluster >= 0]
+    by_cluster = np.argsort(clusters, kind="stable")
+    inside, clusters = inside[by_cluster], clusters[by_cluster]
+    above = kept[cluster < 0]
     from_left = np.argsort(tree.leaf_start[front])
     starts = tree.leaf_start[front][from_left]
     nodes = np.concatenate([inside, above])
@@ -74,7 +78,7 @@ def make_predictive(
     return Predictive(
         rows=node_rows(nodes),
         log_weight=log_weight[nodes] - total + math.log(tree.n_leaves),
-        cluster_start=np.searchsorted(cluster[inside], np.arange(n_clusters + 1)),
+        cluster_start=np.searchsorted(clusters, np.arange(n_clusters + 1)),
         above_low=np.searchsorted(starts, tree.leaf_start[above]),
         above_high=np.searchsorted(starts, tree.leaf_start[above] + tree.size[above]),
         above_order=from_left,
@@ -84,13 +88,14 @@ def make_predictive(
     )
 
 
-def cluster_of_nodes(tree: Tree, front: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Label of the cluster each node lies in, -1 above the cut."""
-    in_front = np.zeros(tree.n_nodes, np.bool_)
-    in_front[front] = True
-    first_item = tree.leaf_order[tree.leaf_start]
-    below = front_labels(tree.parent, np.arange(tree.n_nodes), in_front) >= 0
-    return np.where(below, labels[first_item], -1)
+def cluster_of_nodes(tree: Tree, front: np.ndarray, labels: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+    """Label of the cluster each of some nodes lies in, -1 above the cut."""
+    ordered = front[np.argsort(tree.leaf_start[front])]
+    head = ordered[np.searchsorted(tree.leaf_start[ordered], tree.leaf_start[nodes], side="right") - 1]
+    ends = tree.leaf_start[nodes] + tree.size[nodes]
+    # the head's id too: a node with the same leaves may stand above it, and children come before parents
+    below = (ends <= tree.leaf_start[head] + tree.size[head]) & (nodes <= head)
+    return np.where(below, labels[tree.leaf_order[tree.leaf_start[nodes]]], -1)
 
 
 def log_scores(predictive: Predictive, prior: Any, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

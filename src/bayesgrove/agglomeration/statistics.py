@@ -30,6 +30,13 @@ def node_statistics(prior: Any, values: Any, tree: Tree, nodes: np.ndarray) -> n
     return out
 
 
+def place_of_middle(numbers: np.ndarray) -> int:
+    """Where the number in the middle stands; of equal ones the one that a stable sort puts there."""
+    middle = numbers.size // 2
+    value = np.partition(numbers, middle)[middle]
+    return int(np.flatnonzero(numbers == value)[middle - np.count_nonzero(numbers < value)])
+
+
 class NodeRows:
     """Statistics of the nodes several readers want, found in one pass over the tree."""
 

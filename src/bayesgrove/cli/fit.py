@@ -51,7 +51,7 @@ def resume(run: Path, n_draws: int | None, data: Path | None, jobs: int | None, 
     document = run_folder.read_request(run)
     try:
         place = Path(document["data"]) if data is None else data
-        request = FitRequest(document["model"], place, run, [], {}, reading_of(document), True)
+        request = FitRequest(document["model"], place, run, [], {}, sources.reading_of(document), True)
         settings = dict(document["settings"])
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidFileError(f"{run / run_folder.REQUEST} is damaged: {error} is missing.", path=run) from error
@@ -61,12 +61,6 @@ def resume(run: Path, n_draws: int | None, data: Path | None, jobs: int | None, 
     model = build_model(models.model_class(request.model), settings)
     rows = sources.read_rows(request.model, request.data, request.reading)
     fit_and_show(model, request, rows, console)
-
-
-def reading_of(document: dict[str, Any]) -> sources.Reading:
-    """How the data of a run were read; requests of older versions say nothing of trees."""
-    options = dict(document.get("options") or {})
-    return sources.Reading(document["index"], document["header"], document.get("format"), options)
 
 
 def fit_and_show(model: Any, request: FitRequest, rows: sources.Rows, console: Console) -> None:

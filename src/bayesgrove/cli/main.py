@@ -202,6 +202,8 @@ def reproduce(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="An experiment; without it all are listed.")
     ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Run all experiments; the same command goes on.")] = False,
+    show: Annotated[bool, typer.Option("--show", help="With --all: run nothing, show what is in the folder.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Smaller tables and fewer repeats.")] = False,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the tables as CSV and the verdicts.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of data and methods.")] = 0,
@@ -212,9 +214,16 @@ def reproduce(
     from bayesgrove.cli.progress import log_to_stderr
     from bayesgrove.cli.reproduce import list_experiments
     from bayesgrove.cli.reproduce import reproduce as run_experiment
+    from bayesgrove.cli.reproduce_all import Request, reproduce_all
 
+    if every and name is not None:
+        raise InvalidInputError(f"--all runs every experiment; leave {name} out, or --all.")
+    if show and not every:
+        raise InvalidInputError("--show goes with --all: it shows what all experiments left in a folder.")
     with log_to_stderr(0):
-        if name is None:
+        if every:
+            reproduce_all(Request(quick, seed, data_home, out, force, show), _console())
+        elif name is None:
             list_experiments(_console())
         else:
             run_experiment(name, _console(), quick=quick, out=out, seed=seed, data_home=data_home, force=force)

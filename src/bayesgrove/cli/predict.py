@@ -8,7 +8,7 @@ from typing import Any
 
 from bayesgrove.cli import views
 from bayesgrove.cli.run_folder import open_run
-from bayesgrove.cli.sources import Reading, Rows, read_tree_rows
+from bayesgrove.cli.sources import Rows, read_tree_rows, reading_of
 from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
 from bayesgrove.io import atomic
 from bayesgrove.io.delimited import write_csv_stream
@@ -59,7 +59,7 @@ def _questions(model: Any) -> list[tuple[str, dict[str, int]]]:
 def read_new_rows(data: Path, summary: dict[str, Any]) -> Rows:
     """Trees, or rows of a table, as the run was fitted to."""
     if "trees" in summary:
-        return read_tree_rows(data, Reading(format=summary.get("format"), options=dict(summary.get("options") or {})))
+        return read_tree_rows(data, reading_of(summary))
     return Rows(*read_new_table(data, summary))
 
 
@@ -70,8 +70,9 @@ def read_new_table(data: Path, summary: dict[str, Any]) -> LabelledTable:
         texts = [str(column["name"]) for column in summary["columns"] if column["kind"] == "category"]
     except (KeyError, TypeError) as error:
         raise InvalidFileError("the run's summary is damaged: it lists no columns. Fit again.") from error
+    reading = reading_of(summary)
     table, names = read_labelled_table(
-        data, index=summary.get("index"), header=summary.get("header"), require_index=False, texts=texts
+        data, index=reading.index, header=reading.header, require_index=False, texts=texts
     )
     return LabelledTable(table.select(columns), names)
 

@@ -38,15 +38,9 @@ def reproduce(
     """Run an experiment, show its tables and verdicts, and keep them where a folder is given."""
     if out is not None:
         check_folder(out, force=force)
-    progress = Console(stderr=True)
-    start = time.perf_counter()
-    outcome = run(
-        name, quick=quick, seed=seed, data_home=data_home, tell=lambda line: progress.print(line, style="dim")
-    )
-    seconds = time.perf_counter() - start
+    outcome, about = run_timed(name, quick=quick, seed=seed, data_home=data_home)
     show(console, outcome)
     if out is not None:
-        about = provenance.record(name, {"quick": quick, "seed": seed}, seed) | {"seconds": round(seconds, 1)}
         write(out, outcome, about)
         why = draw_figures(out, outcome)
         if why:
@@ -54,12 +48,32 @@ def reproduce(
         console.print(f"\ntables and verdicts in {out}", soft_wrap=True)
 
 
-def check_folder(out: Path, *, force: bool) -> None:
-    """Refuse a folder with something else in it before any work is done."""
+def run_timed(name: str, *, quick: bool, seed: int, data_home: Path | None) -> tuple[Outcome, dict[str, Any]]:
+    """An experiment, its steps told on stderr, and where it came from: versions, settings, seconds."""
+    progress = Console(stderr=True)
+    start = time.perf_counter()
+    outcome = run(
+        name,
+        quick=quick,
+        seed=seed,
+        data_home=data_home,
+        tell=lambda line: progress.print(line, style="dim", markup=False),
+    )
+    seconds = round(time.perf_counter() - start, 1)
+    return outcome, provenance.record(name, {"quick": quick, "seed": seed}, seed) | {"seconds": seconds}
+
+
+def check_place(out: Path) -> None:
+    """Refuse what is not, and cannot become, a folder."""
     if os.path.lexists(out) and not out.is_dir():
         raise InvalidFileError(f"{out} is a file; --out names a folder.", path=out)
     if not out.absolute().parent.is_dir():
         raise InvalidFileError(f"there is no folder {out.absolute().parent} to make {out.name} in.", path=out)
+
+
+def check_folder(out: Path, *, force: bool) -> None:
+    """Refuse a folder with something else in it before any work is done."""
+    check_place(out)
     if out.is_dir() and any(out.iterdir()) and not (force and (out / OUTCOME).is_file()):
         raise InvalidFileError(f"{out} is not empty; choose another folder, or --force for one of ours.", path=out)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bayesgrove.cli.models import takes_trees
-from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
 from bayesgrove.core.table import Table
 from bayesgrove.io.tables import read_labelled_table
 from bayesgrove.io.tree_data import TreeData, read_trees
@@ -34,6 +34,16 @@ class Reading:
     def to_document(self) -> dict[str, Any]:
         """In JSON's types."""
         return dataclasses.asdict(self)
+
+
+def reading_of(document: dict[str, Any]) -> Reading:
+    """How the data of a run were read, from its request or summary; those of older versions say nothing of trees."""
+    known = {"index": str, "header": bool, "format": str, "options": dict}
+    found = {name: document[name] for name in known if document.get(name) is not None}
+    wrong = [name for name, kind in known.items() if not isinstance(found.get(name, kind()), kind)]
+    if wrong:
+        raise InvalidFileError(f"the run's {wrong[0]} is damaged, got {found[wrong[0]]!r:.80}. Fit again.")
+    return Reading(**found)
 
 
 class Rows(NamedTuple):

@@ -13,7 +13,6 @@ import numpy as np
 from rich.console import Console
 
 from bayesgrove.cli import models, run_folder, sources, views
-from bayesgrove.cli.fit import reading_of
 from bayesgrove.cli.status import chains_folder, phase
 from bayesgrove.core.errors import BayesgroveError, InvalidFileError
 from bayesgrove.core.table import Table
@@ -124,7 +123,7 @@ class _Rows:
         self.names: tuple[str, ...] | None = None
         with contextlib.suppress(BayesgroveError, KeyError, TypeError, ValueError):  # it has moved: a page without rows
             request = run_folder.read_request(run)
-            data, self.names = sources.read_rows(request["model"], Path(request["data"]), reading_of(request))
+            data, self.names = sources.read_rows(request["model"], Path(request["data"]), sources.reading_of(request))
             self.table = feature_table(data.forest, data.vocabulary) if isinstance(data, TreeData) else data
 
     @property

@@ -1,7 +1,9 @@
 """`@kernel`: numba's compiler with a disk cache that notices edits in any file of the package.
 
 Numba stamps a cached kernel with the time of the one file it stands in, so a kernel goes on using an
-old callee after *another* file was edited. The stamp is therefore replaced by a hash of all sources.
+old callee after *another* file was edited. The stamp is therefore replaced by a hash of all sources that the kernel
+may use: imports go downwards only and families of models do not import each other (import-linter holds them to it), so
+that an edit of an estimator or of another family compiles nothing anew.
 """
 
 import functools
@@ -17,6 +19,8 @@ from bayesgrove.core.callees import with_callee
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 PACKAGE_FOLDER = Path(__file__).resolve().parent.parent
+BELOW_MODELS = ("agglomeration", "core", "inference", "io", "likelihoods", "stats", "trees")
+"""Floors with kernels that all families of models share."""
 
 
 def hash_sources(folder: Path) -> str:
@@ -28,10 +32,19 @@ def hash_sources(folder: Path) -> str:
     return digest.hexdigest()
 
 
+def folders_used(path: Path) -> tuple[Path, ...]:
+    """Folders whose code a kernel in this file of the package may call."""
+    floor, *inner = path.relative_to(PACKAGE_FOLDER).parts[:-1] or ("",)
+    below = tuple(PACKAGE_FOLDER / name for name in BELOW_MODELS)
+    if floor == "models" and inner:
+        return (*below, PACKAGE_FOLDER / "models" / inner[0])
+    return below if floor in BELOW_MODELS else (PACKAGE_FOLDER,)
+
+
 @functools.cache
-def source_stamp() -> str:
-    """Hash of this package's sources, computed once per process."""
-    return hash_sources(PACKAGE_FOLDER)
+def source_stamp(*folders: Path) -> str:
+    """Hash of the sources in these folders, computed once per process."""
+    return " ".join(hash_sources(folder) for folder in folders)
 
 
 @overload
@@ -96,9 +109,11 @@ def stamped(dispatcher: Any) -> Any:
         logging.getLogger("bayesgrove").warning("numba's cache cannot be stamped: kernels are not cached")
         return None
     cache_file._load_index = tolerant(cache_file._load_index)
-    is_ours = Path(dispatcher.py_func.__code__.co_filename).resolve().is_relative_to(PACKAGE_FOLDER)
-    # A kernel of a test or a user stands in no file of the package: numba's stamp of its own file stays.
-    cache_file._source_stamp = source_stamp() if is_ours else (source_stamp(), cache_file._source_stamp)
+    path = Path(dispatcher.py_func.__code__.co_filename).resolve()
+    if path.is_relative_to(PACKAGE_FOLDER):
+        cache_file._source_stamp = source_stamp(*folders_used(path))
+    else:  # a kernel of a test or a user: it may call any of ours, and numba's stamp of its own file stays
+        cache_file._source_stamp = (source_stamp(PACKAGE_FOLDER), cache_file._source_stamp)
     return dispatcher
 
 

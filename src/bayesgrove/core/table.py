@@ -77,7 +77,10 @@ def table_from_array(values: Any, names: Sequence[str] | None = None) -> Table:
     >>> table_from_array([[1.0, 2.0], [3.0, float("nan")]]).kinds
     ('float', 'float')
     """
-    array = np.asarray(values.toarray() if hasattr(values, "toarray") else values)  # sparse is welcome
+    try:
+        array = np.asarray(values.toarray() if hasattr(values, "toarray") else values)  # sparse is welcome
+    except ValueError as error:
+        raise InvalidTableError(f"the rows of a table have equal lengths: {error}. Complete them.") from error
     if array.ndim != 2:
         raise InvalidTableError(
             f"a table has rows and columns, got an array of {array.ndim} dimension(s). "
@@ -96,7 +99,7 @@ def as_numbers(array: np.ndarray) -> np.ndarray:
         raise InvalidTableError(f"a table holds numbers, got an array of {array.dtype}. Code them as numbers.")
     try:
         return np.ascontiguousarray(array, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidTableError(f"a table holds numbers: {error}. Code them as numbers.") from None
 
 

@@ -12,6 +12,7 @@ from bayesgrove.datasets.loaders import (
     load_musk1,
     load_nips,
     load_sonar,
+    load_toy10k,
     load_toy1300,
     load_zoo,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "load_nips",
     "load_sonar",
     "load_synthetic_trees",
+    "load_toy10k",
     "load_toy1300",
     "load_zoo",
     "make_asymmetric_trees",

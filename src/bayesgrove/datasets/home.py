@@ -22,6 +22,7 @@ FILES = {
     "nips": ("nips_bow/nips_1500x7605_csr.npz", "nips_bow/vocab_7605.txt"),
     "sonar": ("uci/sonar/sonar.all-data.csv.gz",),
     "synthetic_trees": ("trees/synt_bacciu_castellana.json.gz",),
+    "toy10k": ("tgmcmc_toy10k/10k_X.txt.gz", "tgmcmc_toy10k/10k_gt_labels.txt.gz"),
     "toy1300": ("tgmcmc_toy10k/toy_X.txt.gz", "tgmcmc_toy10k/toy_gt_labels.txt.gz"),
     "zoo": ("uci/zoo/zoo.data.gz",),
 }

@@ -103,6 +103,17 @@ def load_toy1300(data_home: Folder = None) -> Dataset:
     )
 
 
+def load_toy10k(data_home: Folder = None) -> Dataset:
+    """10,000 points x 6 in 119 clusters of very different sizes (Lee & Choi 2015)."""
+    points, labels = dataset_files("toy10k", data_home)
+    return Dataset(
+        _numbers(points),
+        _numbers(labels).ravel().astype(np.int64),
+        _numbered("x", 6),
+        "10K data, 10,000 x 6, of Lee & Choi, NIPS 2015.",
+    )
+
+
 def load_fashion_sample(data_home: Folder = None, *, n_rows: int = 1000) -> Dataset:
     """1,000 images of clothes x 784 grey values (0-255), 100 of each of 10 classes (Fashion-MNIST).
 

@@ -2,20 +2,22 @@
 
 import itertools
 import sys
-import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesgrove.agglomeration import tasks
 from bayesgrove.agglomeration.cluster_rows import ClusterRows
 from bayesgrove.agglomeration.parts import Package
 from bayesgrove.core.errors import InvalidTableError
 from bayesgrove.core.table import Table, table_from_array
+from bayesgrove.estimators.inputs import read_input
 from bayesgrove.inference.cluster import active_client
 from bayesgrove.io.blocks import is_dask_array, parquet_files, parquet_lengths, read_parquet_rows
 from bayesgrove.io.tables import open_parquet
-from bayesgrove.likelihoods import Bound, Columns
+from bayesgrove.likelihoods import Bound, Columns, Likelihood
 from bayesgrove.likelihoods import brief as briefs
 from bayesgrove.likelihoods.base import SUM_ROWS, block_sums, mean_of, variance_of
 
@@ -104,11 +106,19 @@ def kinds_of_file(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return kinds, tuple(schema.names)
 
 
-def bind_on_cluster(source: Source, likelihood: Any, hyper: str) -> tuple[Bound, ClusterRows]:
-    """Bind a likelihood to the rows of a cluster and encode them there; equal to `bind` on one array."""
+def bind_on_cluster(
+    source: Source, likelihood: Any, hyper: str, adapt: Callable[[Likelihood], Likelihood] | None = None
+) -> tuple[Bound, ClusterRows]:
+    """Bind a likelihood to the rows of a cluster and encode them there; equal to `bind` on one array.
+
+    The source's parts are let go, so that workers need not keep the rows both raw and encoded; Dask still knows how to
+    make them should a worker die. `adapt` may change what the likelihood's name stands for.
+    """
     n_sampled = -(-briefs.SAMPLED_ROWS // len(source.values))
     brief = briefs.joined(on_parts(source, source.values, brief_of_part, n_sampled))
     resolved = briefs.resolve_brief(likelihood, brief, source.names, source.kinds)
+    if adapt is not None:
+        resolved = briefs.resolve_brief(adapt(resolved), brief, source.names, source.kinds)
     encoding, table = briefs.encode_brief(resolved, brief, medians(source, brief), source.names, source.kinds)
     encoded = [
         submit(source, encode_part, values, Package((resolved, encoding, table, int(first))))
@@ -118,8 +128,8 @@ def bind_on_cluster(source: Source, likelihood: Any, hyper: str) -> tuple[Bound,
     mean = mean_of(np.concatenate(on_parts(source, encoded, sums)), brief.n_seen)
     variance = variance_of(np.concatenate(on_parts(source, encoded, sums, mean)), brief.n_seen)
     bound = briefs.bind_brief(resolved, hyper, encoding, table, brief.n_seen, (mean, variance))
-    is_complete = bool((brief.n_seen == brief.n_rows).all())
-    return bound, ClusterRows(source.client, encoded, source.edges, len(source.names), is_complete=is_complete)
+    source.values.clear()
+    return bound, ClusterRows(source.client, encoded, source.edges, brief.n_seen == brief.n_rows)
 
 
 def medians(source: Source, brief: briefs.Brief) -> np.ndarray:
@@ -135,15 +145,12 @@ def medians(source: Source, brief: briefs.Brief) -> np.ndarray:
 
 def submit(source: Source, function: Any, *arguments: Any) -> Any:
     """The future of a call."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sending large graph")
-        return source.client.submit(function, *arguments, pure=False)
+    return tasks.submit(source.client, function, *arguments)
 
 
 def on_parts(source: Source, values: list[Any], function: Any, *arguments: Any) -> list[Any]:
     """Results of a call for every part."""
-    found: list[Any] = source.client.gather([submit(source, function, part, *arguments) for part in values])
-    return found
+    return tasks.gather(source.client, [submit(source, function, part, *arguments) for part in values])
 
 
 def brief_of_part(values: np.ndarray, n_sampled: int) -> briefs.Brief:
@@ -167,6 +174,8 @@ def column_sums(encoded: np.ndarray, centre: np.ndarray | None = None) -> np.nda
     return np.hstack([block_sums(encoded[:, j], None if centre is None else centre[j]) for j in columns])
 
 
-def empty_table(source: Source) -> Table:
-    """A table of the source's columns without rows."""
-    return Table(np.empty((0, len(source.names))), source.names, source.kinds)
+def read_schema(model: Any, source: Source) -> None:
+    """Set what an estimator knows of the columns it is fitted to."""
+    read_input(model, Table(np.empty((0, len(source.names))), source.names, source.kinds), reset=True)
+    if source.has_default_names and hasattr(model, "feature_names_in_"):
+        del model.feature_names_in_  # an array's columns have no names

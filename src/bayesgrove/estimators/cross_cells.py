@@ -114,7 +114,7 @@ class CellQueries:
         if draws is not None:
             check_whole("draws", draws, 1)
         raw = None if X is None else read_input(self, X, reset=False)
-        values = self._values if raw is None else encode(self._bound, raw)[0]
+        values = np.asarray(self._values) if raw is None else encode(self._bound, raw)[0]
         rows, columns = np.nonzero(np.isnan(values))
         chunks = self._training_chunks(rows, columns) if X is None else self._new_chunks(values)
         filled = self._filled(chunks, 0.9 if level is None else level, draws or 0, columns)

@@ -32,7 +32,7 @@ def view_parts(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "given_as": model._given_as,
     }
     arrays = {
-        "cells": model._values,
+        "cells": np.asarray(model._values),
         "view_labels": model.view_labels_,
         f"{COLUMN_TREE}parent": tree.parent,
         f"{COLUMN_TREE}item": tree.item,

@@ -30,7 +30,11 @@ def likelihood_per_column(likelihood: Any, table: Table, unseen: str) -> Columns
     unseen : {"error", "reserve"}
         "reserve" adds a category to each category column for labels that are met later.
     """
-    found = resolve(likelihood, table)
+    return per_column(resolve(likelihood, table), table.n_columns, unseen)
+
+
+def per_column(found: Likelihood, n_columns: int, unseen: str) -> Columns:
+    """One likelihood for each column from one for all of them."""
     if not found.per_column:
         raise InvalidLikelihoodError(
             f"views need a likelihood for each column by itself, got {type(found).__name__}. Use Columns([...]) or "
@@ -40,7 +44,7 @@ def likelihood_per_column(likelihood: Any, table: Table, unseen: str) -> Columns
     if isinstance(found, Columns):
         each: list[Likelihood] = list(found.likelihoods)
     else:
-        each = [of_column(found, j) for j in range(table.n_columns)]
+        each = [of_column(found, j) for j in range(n_columns)]
     if unseen == "reserve":
         each = [replace(one, unseen="reserve") if isinstance(one, Categorical) else one for one in each]
     return Columns(each)

@@ -54,6 +54,10 @@ class CrossTreeClusterer(CutParameter, CrossClusterer):
         """
         self._check_settings()
         _, bound = self._bind_input(X)
+        return self._fit_bound(bound)
+
+    def _fit_bound(self, bound: Bound) -> Self:
+        """Search the views of a bound table."""
         self._seed = resolve_seed(self.random_state)
         try:
             fitted = self._build(bound, effective_n_jobs(self.n_jobs))

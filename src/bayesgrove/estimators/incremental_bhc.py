@@ -15,10 +15,10 @@ from bayesgrove.estimators.settings import check_choice, check_positive, check_w
 from bayesgrove.estimators.tree_clusterer import TreeClusterer
 from bayesgrove.likelihoods import Bound, bind, encode
 from bayesgrove.models.bhc.fit import Fitted, new_problem
-from bayesgrove.models.nrm.forest import dirichlet_log_kappa
 from bayesgrove.models.nrm.incremental import IncrementalForest, best_forest, stream_into
 from bayesgrove.models.nrm.joining import joined_tree, log_prior_weights
 from bayesgrove.models.nrm.packing import check_pairs, pack_forest
+from bayesgrove.stats.processes import dirichlet_log_kappa
 from bayesgrove.trees import Tree
 
 SHUFFLE_PATH = 0x1B4C

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from bayesgrove.agglomeration.estimates import estimate_tree
 from bayesgrove.core import provenance
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator
@@ -21,7 +22,6 @@ from bayesgrove.inference.similarity import cohesion
 from bayesgrove.likelihoods import Bound, bind, relearned
 from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.models.nrm.guide import make_guide
-from bayesgrove.models.nrm.hierarchy import estimate_tree
 from bayesgrove.models.nrm.hyper import free_places, scaled
 from bayesgrove.models.nrm.paper_global import VARIANTS
 from bayesgrove.models.nrm.paper_sampler import PaperSampler

@@ -9,8 +9,7 @@ from bayesgrove.agglomeration.cluster_rows import ClusterRows
 from bayesgrove.agglomeration.randomized import default_max_depth
 from bayesgrove.agglomeration.splits import Settings
 from bayesgrove.core.rng import resolve_seed
-from bayesgrove.estimators.cluster_input import Source, bind_on_cluster, cluster_source, empty_table
-from bayesgrove.estimators.inputs import read_input
+from bayesgrove.estimators.cluster_input import Source, bind_on_cluster, cluster_source, read_schema
 from bayesgrove.estimators.settings import check_choice, check_whole
 from bayesgrove.estimators.tree_clusterer import TreeClusterer
 from bayesgrove.io.blocks import gather_blocks, is_block_source
@@ -139,9 +138,7 @@ class RandomizedBHC(TreeClusterer):
     def _fit_on_cluster(self, source: Source) -> Self:
         """Build the tree of rows that stand on a cluster."""
         self._check_settings()
-        read_input(self, empty_table(source), reset=True)
-        if source.has_default_names and hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_  # an array's columns have no names
+        read_schema(self, source)
         self._seed = resolve_seed(self.random_state)
         bound, rows = bind_on_cluster(source, self.likelihood, self.hyper)
         self._keep(self._grow(bound, rows), source.names)

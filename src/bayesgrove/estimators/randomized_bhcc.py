@@ -2,10 +2,13 @@
 
 from typing import Any, Self
 
+from bayesgrove.estimators.cluster_input import Source, bind_on_cluster, cluster_source, read_schema
+from bayesgrove.estimators.cross_inputs import per_column
 from bayesgrove.estimators.cross_trees import CrossTreeClusterer
 from bayesgrove.estimators.settings import check_choice, check_whole
 from bayesgrove.io.blocks import gather_blocks, is_block_source
 from bayesgrove.likelihoods import Bound
+from bayesgrove.models.cross.cluster_table import CrossRows
 from bayesgrove.models.cross.fit import Fitted
 from bayesgrove.models.cross.randomized import RULES, RandomizedSettings
 from bayesgrove.models.cross.search import SearchSettings
@@ -124,10 +127,29 @@ class RandomizedBHCC(CrossTreeClusterer):
         Parameters
         ----------
         X : array, data frame, dask array, list of 2-d blocks, or path to a .npy or .parquet file or a folder of them
-            Blocks and files are read piece by piece into one table of this process. NaN is a missing cell.
+            Blocks and files are read piece by piece into one table of this process. NaN is a missing cell. With a Dask
+            cluster (`distributed.Client`) a dask array, or Parquet files that all workers see, of more rows than are
+            searched exactly stays on its workers; the views and trees are the same.
         y : ignored
         """
+        source = cluster_source(X)
+        if source is not None and not self._grows_exactly(int(source.edges[-1])):
+            return self._fit_on_cluster(source)
         return super().fit(gather_blocks(X) if is_block_source(X) else X, y)
+
+    def _fit_on_cluster(self, source: Source) -> Self:
+        """Find views of a table whose rows stand on a cluster."""
+        self._check_settings()
+        read_schema(self, source)
+        self._given_as, self._kinds = "array", source.kinds
+        n_columns, unseen = len(source.names), self.unseen
+        bound, rows = bind_on_cluster(
+            source, self.likelihood, self.hyper, lambda found: per_column(found, n_columns, unseen)
+        )
+        cells: Any = CrossRows(rows.client, rows.values, rows.edges, rows.complete)
+        self._fit_bound(bound._replace(values=cells))
+        self._answers.prepare()
+        return self
 
     def _build(self, bound: Bound, n_threads: int) -> Fitted:
         how = RandomizedSettings(self.sample_size, self.leaf_size, self.max_levels, self.filter_rule)

@@ -196,6 +196,10 @@ class RBHMC(NestedEstimator):
 
     def _check_settings(self) -> None:
         super()._check_settings()
+        self._check_penalty()
+        self._check_updates()
+
+    def _check_penalty(self) -> None:
         check_number("discriminant_scale", self.discriminant_scale)
         check_positive("margin", self.margin)
         if isinstance(self.C, bool) or not isinstance(self.C, int | float | np.number) or not 0.0 <= self.C < np.inf:
@@ -205,7 +209,6 @@ class RBHMC(NestedEstimator):
         check_choice("discriminants", self.discriminants, DISCRIMINANTS)
         check_choice("paper_prior_precision", self.paper_prior_precision, PRECISIONS)
         check_whole("n_temperatures", self.n_temperatures, 1)
-        self._check_updates()
 
     def _check_updates(self) -> None:
         """Refuse moves that do not know the penalty."""
@@ -270,6 +273,7 @@ class RBHMC(NestedEstimator):
         return {"margin_norm": self._margin_norm, "discriminant_scale": self.discriminant_scale_}
 
     def _restore_numbers(self, numbers: dict[str, float]) -> None:
+        self._check_penalty()  # its settings are read by predictions
         self._margin_norm, self.discriminant_scale_ = numbers["margin_norm"], numbers["discriminant_scale"]
         if not (0.0 < self._margin_norm < np.inf and 0.0 < self.discriminant_scale_ < np.inf):
             raise InvalidFileError("a number of the penalty is not positive")

@@ -87,10 +87,11 @@ class TreeClusterer(CutParameter, Clusterer):
         self.likelihood_, self.concentration_ = bound.likelihood, math.exp(fitted.log_concentration)
         self.log_evidence_ = fitted.log_evidence
         split, children = summary_nodes(tree, front)
-        wanted = (front, weighty_nodes(tree)[0], split, children.ravel())
+        weighty = weighty_nodes(tree)
+        wanted = (front, weighty[0], split, children.ravel())
         node_rows = NodeRows(bound.prior, rows, tree, *wanted).of
         self._summaries = summarise_nodes(bound.prior, tree, front, names, node_rows)
-        self._predictive = make_predictive(tree, front, self.labels_, fitted.log_concentration, node_rows)
+        self._predictive = make_predictive(tree, front, self.labels_, fitted.log_concentration, node_rows, weighty)
         self._template = typical_row(rows)
         self._bound = bound._replace(values=np.empty((0, rows.shape[1])))
         self.result_ = Result(

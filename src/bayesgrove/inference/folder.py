@@ -17,6 +17,7 @@ from bayesgrove.io.lock import release_lock, take_lock
 NAME = "run.json"
 VERSION = 1
 MAX_BYTES = 64 * 2**20
+MOST_CHAINS = 100_000
 
 
 @contextlib.contextmanager
@@ -88,13 +89,33 @@ def _check(path: Path, document: Any) -> dict[str, Any]:
             path=path,
             version=version,
         )
-    if document.pop("sha256", None) != _checksum(document):
+    if document.pop("sha256", None) != _checksum_read(document):
         raise InvalidFileError(
             f"{path}: the checksum does not match; it is damaged or was edited. Restore it from a copy, or delete it: "
             "resuming with the same settings writes it anew.",
             path=path,
         )
+    _check_fields(path, document)
     return document
+
+
+def _check_fields(path: Path, document: Mapping[str, Any]) -> None:
+    """Refuse a document that lacks what every run has; a right checksum may stand on a wrong one."""
+    rules = (("n_chains", int, 1, MOST_CHAINS), ("n_draws", int, 0, 2**53), ("seed", int, 0, 2**128))
+    for name, kind, least, most in rules:
+        value = document.get(name)
+        if not isinstance(value, kind) or isinstance(value, bool) or not least <= value <= most:
+            raise InvalidFileError(f"{path} is damaged: {name} is {value!r:.80}, no number of a run.", path=path)
+    if not isinstance(document.get("model"), str):
+        raise InvalidFileError(f"{path} is damaged: it names no model.", path=path)
+
+
+def _checksum_read(document: Mapping[str, Any]) -> str | None:
+    """The checksum of what was read; None for numbers that are never written."""
+    try:
+        return _checksum(document)
+    except ValueError:
+        return None
 
 
 def _checksum(document: Mapping[str, Any]) -> str:

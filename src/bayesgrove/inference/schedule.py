@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from bayesgrove.core.errors import InvalidSettingError
 
 TUNE, DRAW = "tune", "draw"
+Move = TypeVar("Move")
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,14 @@ class Step:
     move: str
     times: int = 1
     options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def chosen_move(moves: Mapping[str, Move], step: Step) -> Move:
+    """The move a step names, of those a sampler has."""
+    try:
+        return moves[step.move]
+    except KeyError:
+        raise InvalidSettingError(f"a move is one of {', '.join(moves)}, got {step.move!r}.") from None
 
 
 @dataclass(frozen=True)

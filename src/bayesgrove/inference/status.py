@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bayesgrove.core.errors import InvalidFileError
 from bayesgrove.inference.board import ChainView, read_board
 from bayesgrove.inference.chain import n_sweeps
 from bayesgrove.inference.folder import NAME, read_run
@@ -64,13 +65,20 @@ def run_status(run_dir: str | os.PathLike[str]) -> RunStatus:
     """What a run is at; takes no lock and changes nothing."""
     folder = Path(run_dir)
     document = read_run(folder)
-    schedule = Schedule.from_json(document["schedule"])
-    n_chains = document["n_chains"]
+    schedule, n_chains = document_schedule(folder, document), document["n_chains"]
     is_running = is_locked(folder / NAME)
     board = read_board(folder, n_chains) if is_running else None
     views = [None] * n_chains if board is None else board.views()
     chains = [_chain_status(folder, chain, schedule, view) for chain, view in enumerate(views)]
     return RunStatus(document["model"], document["n_draws"], is_running, chains, document)
+
+
+def document_schedule(folder: Path, document: Mapping[str, Any]) -> Schedule:
+    """The schedule that `run.json` tells."""
+    try:
+        return Schedule.from_json(document["schedule"])
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidFileError(f"{folder / NAME} is damaged: its schedule is none ({error}).", path=folder) from error
 
 
 def read_chains(run_dir: str | os.PathLike[str], n_draws: int | None = None) -> list[MemoryTrace]:

@@ -13,6 +13,7 @@ from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.io import tree_graphs, tree_labels
 from bayesgrove.io.tree_documents import make_options
 from bayesgrove.io.tree_reading import Reading, Skipped, read_files, read_texts
+from bayesgrove.trees import forest_checks
 from bayesgrove.trees.forest import Forest, forest_from_parents
 
 Texts = str | bytes | Iterable[str | bytes]
@@ -161,6 +162,7 @@ class TreeData:
         vocabulary : sequence of str, optional
             Texts of the codes.
         """
+        forest_checks.matching_sizes(labels)
         if any(tree_labels.has_texts(tree) for tree in labels):
             codes, vocabulary = tree_labels.coded(labels, vocabulary)
         else:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesgrove.core.errors import InvalidLikelihoodError
+from bayesgrove.core.errors import InvalidLikelihoodError, InvalidTableError
 from bayesgrove.core.table import Table
 from bayesgrove.likelihoods import contract
 from bayesgrove.likelihoods.base import (
@@ -33,6 +33,8 @@ from bayesgrove.likelihoods.counts import (
     remove_code,
 )
 
+MOST_CATEGORIES = 2**20
+"""Each has a count in every cluster; larger codes are names of something, or errors."""
 HYPER = (("pseudo_count", 1e-2, 1e3),)
 
 
@@ -176,6 +178,11 @@ class Categorical(Likelihood):
         labels = [len(table.categories.get(j, ())) for j in range(values.shape[1])]
         codes = np.max(values, axis=0, initial=0.0, where=~np.isnan(values)) + 1
         known = per_column_integers("n_categories", self.n_categories, np.maximum(labels, codes))
+        if known.max(initial=0) > MOST_CATEGORIES:
+            raise InvalidTableError(
+                f"a column has at most {MOST_CATEGORIES:,} categories, got codes up to {known.max() - 1:g}. "
+                "Code them 0, 1, ... without gaps."
+            )
         sizes = known.astype(np.int64) + (self.unseen == "reserve")
         return CategoricalPrior(
             per_column_numbers("pseudo_count", self.pseudo_count, np.full(values.shape[1], 0.5)),

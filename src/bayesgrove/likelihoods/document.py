@@ -53,7 +53,7 @@ def from_document(document: dict[str, Any]) -> Bound:
         )
         check_bound(bound)
         return bound
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         raise InvalidFileError(
             f"this is no description of a likelihood: {type(error).__name__}: {error}. Save the model again."
         ) from error

@@ -63,7 +63,7 @@ def page_html(document: dict[str, Any], *, live: bool = False) -> str:
     )
     parts = {
         "POLICY": policy,
-        "TITLE": html.escape(str(document["title"])),
+        "TITLE": html.escape(str(document["title"]).encode("utf-8", "replace").decode("utf-8")),  # half pairs
         "STYLE": style,
         "LICENCE": html.escape(asset("d3-LICENSE.txt")),
         "DATA": safe_json(document),

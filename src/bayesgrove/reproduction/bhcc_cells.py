@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesgrove.reproduction.cross_methods import BHC, CHAINS, CROSS, DPM, METHODS, SINGLE, TREES, cross_validate
 from bayesgrove.reproduction.cross_tables import FOLDS, REAL_SETS, CellTable, equal_views, real_table
-from bayesgrove.reproduction.outcome import Claim, Outcome, Tell, sign_test
+from bayesgrove.reproduction.outcome import FEWEST_SIGNS, Claim, Outcome, Tell, sign_test, undecided
 
 SYNTHETIC = {2: "II", 3: "III", 4: "IV"}
 REAL_PAIRS = ((CHAINS, DPM), (TREES, BHC))
@@ -18,7 +18,7 @@ SMALL, ALIKE = 0.05, 0.02
 
 def run(*, quick: bool, seed: int, data_home: Any, tell: Tell) -> Outcome:
     """Synthetic sets II to IV and the four real ones."""
-    n_folds, n_seeds = (2, 2) if quick else (FOLDS, 5)
+    n_folds, n_seeds = (1, 2) if quick else (FOLDS, 5)
     synthetic = [
         scores(equal_views(n_views, seed + k), seed + k, n_folds, tell) for n_views in SYNTHETIC for k in range(n_seeds)
     ]
@@ -30,7 +30,9 @@ def run(*, quick: bool, seed: int, data_home: Any, tell: Tell) -> Outcome:
         "Where the mean and the median of a log density disagree, some outlying cells decide: in a tree a row leaves "
         "its cluster only together with all rows merged with it before, so a view of few columns can be too sure."
     )
-    return Outcome("Prediction of hidden cells", tables, [*synthetic_claims(synthetic), *real_claims(real)], notes)
+    tested, *others = [*synthetic_claims(synthetic), *real_claims(real)]
+    claims = [tested, *(undecided(others) if n_folds < FOLDS else others)]
+    return Outcome("Prediction of hidden cells", tables, claims, notes)
 
 
 def scores(table: CellTable, seed: int, n_folds: int, tell: Tell) -> dict[str, dict[str, Any]]:
@@ -80,7 +82,7 @@ def synthetic_claims(results: list[dict[str, dict[str, Any]]]) -> list[Claim]:
             "8.2: with several views, cross-clustering predicts better than one view",
             f"BHCC over the better of BHC and DPM: {min(gains):.3f} to {max(gains):.3f} nats per cell in "
             f"{len(gains)} tables, sign test p = {sign_test(gains):.2g}",
-            sign_test(gains) < SMALL,
+            None if len(gains) < FEWEST_SIGNS else sign_test(gains) < SMALL,
         ),
         Claim(
             "8.2: single-view methods get worse from set II to set IV",

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 Row = Mapping[str, Any]
@@ -53,6 +53,21 @@ class Outcome:
     claims: Sequence[Claim]
     notes: Sequence[str] = field(default=())
     figures: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+
+
+FEWEST_SIGNS = 5
+"""Fewer differences, though all of one sign, are no evidence at 5 %."""
+
+
+def undecided(claims: Sequence[Claim], but: str = "") -> list[Claim]:
+    """The claims without their verdicts; those whose text begins with `but` keep theirs.
+
+    Examples
+    --------
+    >>> [claim.verdict for claim in undecided([Claim("it is", "yes", True), Claim("ours: so", "no", False)], "ours")]
+    ['undecided', 'fails']
+    """
+    return [claim if but and claim.paper.startswith(but) else replace(claim, holds=None) for claim in claims]
 
 
 def sign_test(differences: Sequence[float]) -> float:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.jit import kernel
 from bayesgrove.stats.partitions import relabel
-from bayesgrove.stats.special import log_rising
+from bayesgrove.stats.special import log_gamma_table, log_rising
 
 
 def check_concentration(concentration: float) -> float:
@@ -51,6 +51,13 @@ def log_crp_labels(labels: ArrayLike, concentration: float) -> float:
     0.166667
     """
     return float(log_crp(np.bincount(relabel(labels)), check_concentration(concentration)))
+
+
+def dirichlet_log_kappa(log_concentration: float, n_items: int) -> np.ndarray:
+    """What a cluster brings to the law, by its size 0 .. n_items: log concentration + lgamma(size), size > 0."""
+    table = np.zeros(n_items + 1)
+    table[1:] = log_concentration + log_gamma_table(1.0, n_items)
+    return table
 
 
 @kernel

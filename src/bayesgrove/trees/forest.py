@@ -226,14 +226,14 @@ def forest_from_parents(
     flat = np.where(local == NULL, NULL, local + np.repeat(offsets[:-1], sizes))
     places = forest_shapes.ordinals(flat.astype(np.int32)) if positions is None else joined(positions, "positions")
     has_children = forest_shapes.has_children(flat.astype(np.int32))
-    flags = has_children if internal is None else np.concatenate([np.asarray(flag, np.bool_) for flag in internal])
+    flags = has_children if internal is None else _flags(internal)
     is_continuous = any(label.dtype.kind == "f" for label in labels)
     codes = np.full(local.size, NULL) if is_continuous else joined(labels, "labels")
-    largest = max(int(places.max(initial=0)), 1) if max_outdegree is None else int(max_outdegree)
+    largest = max(int(places.max(initial=0)), 1) if max_outdegree is None else _whole(max_outdegree, "max_outdegree")
     if n_labels is None:
         n_labels = int(codes.max(initial=-1)) + 1
     values = np.concatenate([_rows(label) for label in labels]) if is_continuous else None
-    return Forest(codes, flat, places, flags, offsets, int(n_labels), largest, values)
+    return Forest(codes, flat, places, flags, offsets, _whole(n_labels, "n_labels"), largest, values)
 
 
 def joined_forest(forests: Sequence[Forest]) -> Forest:
@@ -266,6 +266,19 @@ def joined(arrays: Sequence[ArrayLike], name: str) -> np.ndarray:
     if flat.size > MAX_NODES or np.abs(flat).max(initial=0) > MAX_NODES:
         raise InvalidTreeError(f"{name} are numbers of 32 bits and at most {MAX_NODES} nodes. Take fewer trees.")
     return flat
+
+
+def _whole(value: Any, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value <= MAX_NODES:
+        raise InvalidTreeError(f"{name} is a whole number from 0 to {MAX_NODES}, got {value!r:.80}. Change it.")
+    return int(value)
+
+
+def _flags(internal: Sequence[ArrayLike]) -> np.ndarray:
+    try:
+        return np.concatenate([np.empty(0, np.bool_), *(np.asarray(flag, np.bool_) for flag in internal)])
+    except (TypeError, ValueError) as error:
+        raise InvalidTreeError(f"internal holds one truth value per node: {error}. Correct it.") from error
 
 
 def _rows(values: np.ndarray) -> np.ndarray:

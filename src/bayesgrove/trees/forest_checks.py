@@ -26,6 +26,11 @@ def check(forest: "Forest") -> None:
 def matching_sizes(*parts: Sequence[Any] | None) -> np.ndarray:
     """Number of nodes of every tree; all parts that are given must agree."""
     given = [part for part in parts if part is not None]
+    if not all(_is_listed(part) and all(_is_listed(array) for array in part) for part in given):
+        raise InvalidTreeError(
+            "labels, parents, positions and flags are lists with one array per tree, got something else. "
+            "For a single tree give lists of one array."
+        )
     if len({len(part) for part in given}) > 1:
         raise InvalidTreeError(
             f"labels, parents, positions and flags are lists with one array per tree, got {[len(p) for p in given]} "
@@ -39,6 +44,12 @@ def matching_sizes(*parts: Sequence[Any] | None) -> np.ndarray:
                 tree=tree,
             )
     return np.array([len(array) for array in given[0]], np.int64)
+
+
+def _is_listed(value: Any) -> bool:
+    """Whether a value has a length and is no text."""
+    is_listed = hasattr(value, "__len__") and not isinstance(value, str | bytes | dict)
+    return is_listed and not (isinstance(value, np.ndarray) and value.ndim == 0)
 
 
 def check_no_empty_tree(offsets: np.ndarray) -> None:

@@ -127,7 +127,7 @@ class Tree:
         columns : mapping of str to float array of shape (2n - 1,)
         leaf_labels : sequence of str of length n
         """
-        pairs = np.asarray(children, dtype=np.int64).reshape(-1, 2)
+        pairs = _pairs(children)
         arrays: dict[str, ArrayLike] = dict(columns or {})
         if log_merge_odds is not None:
             arrays["log_merge_odds"] = _per_node(log_merge_odds, len(pairs), np.inf, "log_merge_odds")
@@ -316,12 +316,32 @@ class Tree:
 
 def _frozen(values: ArrayLike, dtype: Any) -> np.ndarray:
     """A read-only view; floats are refused where ids are due, as truncating them would hide an error."""
-    array = np.asarray(values)
+    array = _as_array(values)
     if dtype is np.int64 and array.size and array.dtype.kind not in "iu":
         raise InvalidTreeError(f"ids are integers, got an array of {array.dtype}. Convert it to int64.")
-    view = np.ascontiguousarray(array, dtype=dtype).view()
+    view = np.ascontiguousarray(_as_array(array, dtype)).view()
     view.setflags(write=False)
     return view
+
+
+def _as_array(values: ArrayLike, dtype: Any = None) -> np.ndarray:
+    try:
+        return np.asarray(values, dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidTreeError(f"a tree is made of arrays of numbers: {error}. Give lists of equal lengths.") from error
+
+
+def _pairs(children: ArrayLike) -> np.ndarray:
+    """Merges as integers of shape (n, 2); whole numbers may come as floats, as in scipy's linkage."""
+    array = _as_array(children)
+    if not array.size:
+        return np.empty((0, 2), np.int64)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise InvalidTreeError(f"each merge joins two nodes: an array of shape (n, 2), got shape {array.shape}.")
+    whole = _as_array(np.nan_to_num(_as_array(array, np.float64), posinf=-1.0).clip(-1.0, 2.0**53), np.int64)
+    if not np.array_equal(whole, array):
+        raise InvalidTreeError("merges hold ids, which are whole numbers. Give integers.")
+    return whole
 
 
 def _items_by_id(parent: np.ndarray) -> np.ndarray:
@@ -330,7 +350,7 @@ def _items_by_id(parent: np.ndarray) -> np.ndarray:
 
 
 def _per_node(values: ArrayLike, n_merges: int, leaf_value: float, name: str) -> np.ndarray:
-    array = np.asarray(values, dtype=np.float64)
+    array = _as_array(values, np.float64)
     if array.shape == (2 * n_merges + 1,):
         return array
     if array.shape != (n_merges,):

@@ -28,10 +28,13 @@ def node_log_weights(tree: "Tree") -> np.ndarray:
     path from the root to a leaf the weights sum to 1; times their sizes they sum to the number of items.
     """
     odds = needed_column(tree, "log_merge_odds", "the posterior over partitions")
-    if not np.isposinf(odds[tree.item != NULL]).all():
+    is_leaf = tree.item != NULL
+    if not np.isposinf(odds[is_leaf]).all():
         raise InvalidTreeError("a leaf is one cluster for certain: log_merge_odds must be +inf at leaves.")
-    log_merged = -np.logaddexp(0.0, -odds)
-    log_split = -np.logaddexp(0.0, odds)
+    inner = np.flatnonzero(~is_leaf)
+    log_merged, log_split = np.zeros(odds.size), np.zeros(odds.size)  # leaves are merged, and nobody's ancestors
+    log_merged[inner] = -np.logaddexp(0.0, -odds[inner])
+    log_split[inner] = -np.logaddexp(0.0, odds[inner])
     return sum_of_ancestors(tree.parent, log_split) + log_merged
 
 

@@ -14,6 +14,7 @@ GIBBS, METROPOLIS = SOURCES + "test_paths[gibbs-infinite]", SOURCES + "test_path
 PASS, REGRAFTS = SOURCES + "test_weights[infinite-plain-fixed]", SOURCES + "test_weights[infinite-regraft-fixed]"
 LEARNED = SOURCES + "test_weights[infinite-plain-free]"
 MEANS = SOURCES + "test_means_and_variances[infinite]"
+SCAN = SOURCES + "test_regrafts_of_a_level_leave_the_law"
 SPLIT_MERGE = SOURCES + "test_split_merge"
 
 
@@ -26,6 +27,7 @@ def metropolis(penalty):
 
 
 MUTANTS = (
+    Mutant("regrafts in the order of the tree", REGRAFT, "    shuffle(rng, nodes[:n_nodes])\n", "", SCAN),
     Mutant("the +1 of an opened component forgotten", WEIGHTS, "a += 1.0", "a += 0.0", GIBBS),
     Mutant(
         "own-datum ratio, as printed",

@@ -1,11 +1,13 @@
 """A hierarchy of the rows in a view of the point estimate."""
 
+import math
+
 import numpy as np
 
+from bayesgrove.agglomeration.estimates import estimate_tree
 from bayesgrove.inference.similarity import cohesion
 from bayesgrove.likelihoods.columns import ColumnsPrior
-from bayesgrove.models.nrm.hierarchy import estimate_tree
-from bayesgrove.models.nrm.process import DIRICHLET, log_kappa_table
+from bayesgrove.stats.processes import dirichlet_log_kappa
 from bayesgrove.trees import Tree
 
 
@@ -23,6 +25,6 @@ def view_tree(
     """
     start = np.concatenate([[0], np.cumsum(np.diff(prior.start)[columns])])
     own = ColumnsPrior(prior.family[columns], np.ascontiguousarray(prior.params[columns]), start)
-    log_kappa = log_kappa_table(DIRICHLET, np.array([0.0, row_concentration, 0.0]), labels.size)
+    log_kappa = dirichlet_log_kappa(math.log(row_concentration), labels.size + 1)
     cells = np.ascontiguousarray(values[:, columns])
     return estimate_tree(own, cells, labels, log_kappa, cohesion(draws, labels))

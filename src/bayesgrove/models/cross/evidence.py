@@ -24,7 +24,6 @@ from bayesgrove.models.cross.row_trees import (
     pair_gains,
     require_finite,
 )
-from bayesgrove.models.cross.view_table import ViewTable
 
 EVIDENCES = ("bound", "tree")
 GAINS_LIMIT = 1 << 29
@@ -34,7 +33,8 @@ GAINS_LIMIT = 1 << 29
 class Problem(NamedTuple):
     """A table, the concentrations of both levels and how to compute."""
 
-    table: ViewTable
+    table: Any
+    """A `ViewTable`, or a `ClusterTable` where rows stand on a cluster: then only fixed trees can be asked for."""
     log_rows: float
     """Log concentration of the rows in each view."""
     log_columns: float

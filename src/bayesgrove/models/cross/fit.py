@@ -8,12 +8,12 @@ import numpy as np
 
 from bayesgrove.likelihoods import Bound, relearned
 from bayesgrove.likelihoods.base import LOG_2
+from bayesgrove.models.cross.cluster_table import table_of
 from bayesgrove.models.cross.evidence import Problem, flat_bound
 from bayesgrove.models.cross.fixed_trees import row_tree
 from bayesgrove.models.cross.learning import Numbers, Wanted, learn
 from bayesgrove.models.cross.polish import Evaluator, Partition, polish, polish_many, views_of
 from bayesgrove.models.cross.search import CrossFit, SearchSettings, search, starts
-from bayesgrove.models.cross.view_table import view_table
 from bayesgrove.stats.partitions import relabel
 from bayesgrove.trees.cuts import find_front, labels_of_front
 
@@ -29,7 +29,7 @@ class Fitted(NamedTuple):
 
 def problem_of(bound: Bound, numbers: Numbers, *, evidence: str = "bound", n_threads: int = 1) -> Problem:
     """The table of a bound likelihood under these numbers; log densities are in the data's own units."""
-    table = view_table(numbers.prior, bound.values, -LOG_2 * bound.encoding.exponent)
+    table = table_of(numbers.prior, bound.values, -LOG_2 * bound.encoding.exponent)
     return Problem(table, numbers.log_rows, numbers.log_columns, evidence, n_threads)
 
 

@@ -20,7 +20,7 @@ from bayesgrove.models.cross.row_scores import (
     set_posterior,
 )
 from bayesgrove.models.cross.row_trees import FORGOTTEN, log_weights
-from bayesgrove.models.cross.view_table import COUNTED, NORMAL, NORMAL_KNOWN
+from bayesgrove.models.cross.view_table import COUNTED, NORMAL, NORMAL_KNOWN, ViewTable
 from bayesgrove.trees import Tree
 
 
@@ -125,6 +125,9 @@ def column_scores(
 
     0 where a column is alone in its view.
     """
+    if not isinstance(problem.table, ViewTable):
+        scores: np.ndarray = problem.table.column_scores(views, row_children, columns, problem.log_rows)
+        return scores.T + constant_sums(problem, columns)[:, np.newaxis]
     weight, n_threads = log_weights(problem.table.n_rows, problem.log_rows), problem.n_threads
     out = np.empty((len(views), columns.size))
     run_jobs(
@@ -135,7 +138,41 @@ def column_scores(
         ],
         n_threads,
     )
-    return out.T + problem.table.constants[columns].sum(axis=1)[:, np.newaxis]
+    return out.T + constant_sums(problem, columns)[:, np.newaxis]
+
+
+def constant_sums(problem: Problem, columns: np.ndarray) -> np.ndarray:
+    """What the cells of each of some columns add to every log marginal."""
+    if not isinstance(problem.table, ViewTable):
+        sums: np.ndarray = problem.table.constant_sums()[columns]
+        return sums
+    return problem.table.constants[columns].sum(axis=1)
+
+
+def root_logs(problem: Problem, columns: np.ndarray, row_children: np.ndarray) -> tuple[float, float]:
+    """log q and log d of the root of a given tree of the rows for a set of columns, constants of cells included."""
+    table = problem.table
+    if isinstance(table, ViewTable):
+        marginals, weights, room, nothing = (np.zeros(2 * table.n_rows - 1) for _ in range(4))
+        node_weights(row_children, log_weights(table.n_rows, problem.log_rows), weights)
+        set_on_tree(table, columns, row_children, marginals)
+        log_q = root_log_q(row_children, weights, marginals, 0.0, marginals, room)
+        log_d = root_log_q(row_children, weights, nothing, 0.0, nothing, room)
+    else:
+        log_q, log_d = table.root_logs(columns, row_children, problem.log_rows)
+    return log_q + float(constant_sums(problem, columns).sum()), log_d
+
+
+def node_marginals(problem: Problem, columns: np.ndarray, row_children: np.ndarray) -> np.ndarray:
+    """Log marginals of a set of columns in every node of a given tree of the rows, constants of cells included."""
+    table = problem.table
+    if not isinstance(table, ViewTable):
+        found: np.ndarray = table.marginals_with_constants(columns, row_children)
+        return found
+    marginals = np.zeros(2 * table.n_rows - 1)
+    set_on_tree(table, columns, row_children, marginals)
+    add_constants(row_children, table.constants[columns].sum(axis=0), marginals)
+    return marginals
 
 
 def tree_log_q(problem: Problem, columns: np.ndarray, row_children: np.ndarray) -> float:
@@ -145,13 +182,11 @@ def tree_log_q(problem: Problem, columns: np.ndarray, row_children: np.ndarray) 
 
 def row_tree(problem: Problem, columns: np.ndarray, row_children: np.ndarray) -> Tree:
     """A given tree of the rows for a set of columns, with the columns log_merge_odds, log_q and log_d."""
-    table, n_rows = problem.table, problem.table.n_rows
-    n_nodes = 2 * n_rows - 1
-    marginals, weights, log_q, log_d = (np.zeros(n_nodes) for _ in range(4))
-    node_weights(row_children, log_weights(problem.table.n_rows, problem.log_rows), weights)
-    root_log_q(row_children, weights, marginals, 0.0, marginals, log_d)
-    set_on_tree(table, columns, row_children, marginals)
-    add_constants(row_children, table.constants[columns].sum(axis=0), marginals)
+    n_rows = problem.table.n_rows
+    nothing, weights, log_q, log_d = (np.zeros(2 * n_rows - 1) for _ in range(4))
+    node_weights(row_children, log_weights(n_rows, problem.log_rows), weights)
+    root_log_q(row_children, weights, nothing, 0.0, nothing, log_d)
+    marginals = node_marginals(problem, columns, row_children)
     root_log_q(row_children, weights, marginals, 0.0, marginals, log_q)
     odds = (weights + marginals)[n_rows:] - log_q[row_children[:, 0]] - log_q[row_children[:, 1]]
     return Tree.from_merges(row_children, log_merge_odds=odds, columns={"log_q": log_q, "log_d": log_d})

@@ -16,9 +16,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 
-from bayesgrove.agglomeration.learn import CONCENTRATION_BOUNDS, FixedTree, fixed_tree
+from bayesgrove.agglomeration.learn import FixedTree, climb_freely, factor_limits, fixed_tree
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.columns import N_HYPER, ColumnsPrior, column_log_gradient, column_log_marginal, hyper_start
@@ -26,6 +25,7 @@ from bayesgrove.likelihoods.contract import hyper, with_hyper
 from bayesgrove.models.cross.evidence import log_crp_constant
 from bayesgrove.models.cross.polish import Partition
 from bayesgrove.models.cross.tree_views import part_of_prior
+from bayesgrove.stats.processes import expected_crp_clusters
 from bayesgrove.stats.special import log_add
 from bayesgrove.trees import Tree
 
@@ -114,15 +114,9 @@ def flat_bound_and_gradient(numbers: Numbers, views: FixedViews) -> tuple[float,
     for columns, tree in zip(views.columns, views.trees, strict=True):
         bound += view_bound_and_gradient(part_of_prior(prior, columns), tree, numbers.log_rows, at, gradient[:-1])
         bound += numbers.log_columns + math.lgamma(columns.size)
-    gradient[-2] -= n_views * expected_clusters(n_rows, numbers.log_rows)
-    gradient[-1] = n_views - expected_clusters(n_columns, numbers.log_columns)
+    gradient[-2] -= n_views * expected_crp_clusters(n_rows, math.exp(numbers.log_rows))
+    gradient[-1] = n_views - expected_crp_clusters(n_columns, math.exp(numbers.log_columns))
     return bound, gradient
-
-
-def expected_clusters(n: int, log_concentration: float) -> float:
-    """Expected number of clusters of n items under a Dirichlet process."""
-    concentration = math.exp(log_concentration)
-    return float(np.sum(concentration / (concentration + np.arange(n))))
 
 
 def moved_numbers(base: Numbers, factors: np.ndarray) -> Numbers:
@@ -136,23 +130,11 @@ def climb(base: Numbers, start: np.ndarray, views: FixedViews, wanted: Wanted) -
     names = [name for name, _, _ in hyper(base.prior)]
     free = [names.index(name) for name in wanted.names]
     free += [len(names)] * wanted.rows + [len(names) + 1] * wanted.columns
-    limits = [(math.log(low), math.log(high)) for _, low, high in hyper(base.prior)]
-    for own in (base.log_rows, base.log_columns):
-        lowest, highest = (math.log(limit) - own for limit in CONCENTRATION_BOUNDS)
-        limits.append((min(lowest, 0.0), max(highest, 0.0)))
 
-    def negative(moved: np.ndarray) -> tuple[float, np.ndarray]:
-        factors = start.copy()
-        factors[free] = moved
-        bound, gradient = flat_bound_and_gradient(moved_numbers(base, factors), views)
-        return (-bound, -gradient[free]) if math.isfinite(bound) else (math.inf, np.zeros(len(free)))
+    def bound_of(factors: np.ndarray) -> tuple[float, np.ndarray]:
+        return flat_bound_and_gradient(moved_numbers(base, factors), views)
 
-    found = minimize(
-        negative, start[free], jac=True, method="L-BFGS-B", bounds=[limits[i] for i in free], options={"maxiter": 50}
-    )
-    factors = start.copy()
-    factors[free] = found.x
-    return factors
+    return climb_freely(bound_of, start, free, factor_limits(base.prior, base.log_rows, base.log_columns))
 
 
 def learn(

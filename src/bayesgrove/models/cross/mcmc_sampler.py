@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesgrove.core.errors import InvalidSettingError, NumericalError
 from bayesgrove.core.jit import kernel
-from bayesgrove.inference.schedule import Step
+from bayesgrove.inference.schedule import Step, chosen_move
 from bayesgrove.models.cross import mcmc_columns, mcmc_split_merge, mcmc_views
 from bayesgrove.models.cross.mcmc_columns import move_columns
 from bayesgrove.models.cross.mcmc_coordinates import Hyperpriors
@@ -180,11 +180,7 @@ class CrossCatSampler:
 
     def move(self, rng: np.random.Generator, state: Coupled, step: Step) -> Mapping[str, int]:
         """One of "columns", "views", "rows", "split-merge", "numbers", "grid", "concentrations", "swap"."""
-        try:
-            make = MOVES[step.move]
-        except KeyError:
-            raise InvalidSettingError(f"a move is one of {', '.join(MOVES)}, got {step.move!r}.") from None
-        return make(self, rng, state, step)
+        return chosen_move(MOVES, step)(self, rng, state, step)
 
     def _columns(self, rng: np.random.Generator, state: Coupled, step: Step) -> Mapping[str, int]:
         """Column moves, `times` scans."""

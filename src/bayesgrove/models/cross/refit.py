@@ -14,11 +14,11 @@ from bayesgrove.agglomeration.splits import Problem as RowProblem
 from bayesgrove.agglomeration.splits import Settings as RowSettings
 from bayesgrove.core.constants import NULL
 from bayesgrove.likelihoods.columns import ColumnsPrior
+from bayesgrove.models.cross.cluster_table import ClusterTable
 from bayesgrove.models.cross.column_trees import Node, union_node, whole_node
 from bayesgrove.models.cross.evidence import Problem, flat_bound, grow_views, log_evidence
-from bayesgrove.models.cross.fixed_trees import node_weights, root_log_q, set_on_tree
+from bayesgrove.models.cross.fixed_trees import root_logs
 from bayesgrove.models.cross.polish import Partition, views_of
-from bayesgrove.models.cross.row_trees import log_weights
 from bayesgrove.models.cross.search import CrossFit, assembled
 from bayesgrove.models.cross.tree_views import part_of_prior
 from bayesgrove.trees import Tree
@@ -31,13 +31,7 @@ LEAF_SIZE = 64
 
 def evidence_on(problem: Problem, columns: np.ndarray, row_children: np.ndarray) -> float:
     """Log evidence of a set of columns on a given tree of the rows."""
-    n_nodes = 2 * problem.table.n_rows - 1
-    marginals, weights, room, nothing = (np.zeros(n_nodes) for _ in range(4))
-    node_weights(row_children, log_weights(problem.table.n_rows, problem.log_rows), weights)
-    set_on_tree(problem.table, columns, row_children, marginals)
-    log_q = root_log_q(row_children, weights, marginals, 0.0, marginals, room)
-    log_q += problem.table.constants[columns].sum()
-    log_d = root_log_q(row_children, weights, nothing, 0.0, nothing, room)
+    log_q, log_d = root_logs(problem, columns, row_children)
     return float(log_evidence(problem, np.array([log_q]), np.array([log_d]))[0])
 
 
@@ -45,9 +39,14 @@ def sampled_tree(
     problem: Problem, prior: ColumnsPrior, columns: np.ndarray, seed: int, settings: RowSettings | None = None
 ) -> np.ndarray:
     """Merges of a randomized tree of all rows in a view."""
-    values = np.ascontiguousarray(problem.table.values[columns].T)
-    complete = not bool(np.isnan(values).any())
-    rows = RowProblem(part_of_prior(prior, columns), values, problem.log_rows, complete, seed, problem.n_threads)
+    if isinstance(problem.table, ClusterTable):
+        remote = problem.table.rows.select(columns)
+        values, complete = np.empty((0, columns.size)), remote.is_complete
+    else:
+        remote, values = None, np.ascontiguousarray(problem.table.values[columns].T)
+        complete = not bool(np.isnan(values).any())
+    own = part_of_prior(prior, columns)
+    rows = RowProblem(own, values, problem.log_rows, complete, seed, problem.n_threads, remote)
     return grow(rows, settings or RowSettings(leaf_size=LEAF_SIZE)).forest.children.astype(np.int32)
 
 

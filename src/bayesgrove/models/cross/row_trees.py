@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
+from bayesgrove.agglomeration.ties import TIE_SCALE
 from bayesgrove.core.constants import NOT_FINITE, NULL, OK
 from bayesgrove.core.errors import NumericalError
 from bayesgrove.core.jit import kernel
@@ -31,7 +32,6 @@ from bayesgrove.models.cross.view_table import COUNTED, ViewTable
 from bayesgrove.stats.fastlog import SAFE_FLAGS, stand_alone
 from bayesgrove.stats.special import log_add
 
-TIE_SCALE = 2.0**30
 NOBODY = 1e300
 """log q where no cluster is: no partner there can be the best."""
 FORGOTTEN = 40.0

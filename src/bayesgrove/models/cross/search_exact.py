@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import gammaln
 
+from bayesgrove.agglomeration.ties import TIE_SCALE
 from bayesgrove.core.constants import NULL
 from bayesgrove.models.cross.column_trees import Node, union_node, whole_nodes
 from bayesgrove.models.cross.evidence import (
@@ -20,7 +21,6 @@ from bayesgrove.models.cross.evidence import (
     log_evidence,
     view_gains,
 )
-from bayesgrove.models.cross.row_trees import TIE_SCALE
 
 NO_COLUMNS = np.empty(0, np.int64)
 

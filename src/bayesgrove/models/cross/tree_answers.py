@@ -14,6 +14,7 @@ from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.likelihoods.columns import FAMILIES, ColumnsPrior
 from bayesgrove.models.cross.cell_mixtures import CellMixtures, log_density
+from bayesgrove.models.cross.cluster_table import columns_of, table_of
 from bayesgrove.models.cross.evidence import Problem
 from bayesgrove.models.cross.search import CrossFit
 from bayesgrove.models.cross.tree_cells import ViewNodes, table_cell_mixtures, view_nodes
@@ -32,7 +33,6 @@ from bayesgrove.models.cross.tree_rows import (
     view_mixture,
 )
 from bayesgrove.models.cross.tree_views import RowTrees, Skeleton, kept_trees, part_of_prior
-from bayesgrove.models.cross.view_table import view_table
 from bayesgrove.trees import Tree
 from bayesgrove.trees.cuts import node_labels
 
@@ -110,7 +110,7 @@ class TreeAnswers:
     def _mixture(self, number: int) -> ViewMixture:
         if number not in self._mixtures:
             columns = self.trees.columns_of(number)
-            own = np.ascontiguousarray(self.values[:, columns])
+            own = columns_of(self.values, columns)
             prior = part_of_prior(self.prior, columns)
             self._mixtures[number] = view_mixture(prior, own, self._tree(number), self.log_rows)
         return self._mixtures[number]
@@ -120,6 +120,13 @@ class TreeAnswers:
         for node in np.flatnonzero(self.skeleton.tree != NULL).tolist():
             number = int(self.skeleton.tree[node])
             yield node, number, self.trees.columns_of(number)
+
+    def prepare(self) -> None:
+        """Compute what new rows are compared with, as long as the cells of the training table can be had."""
+        for _, number, _ in self._possible_views():
+            self._mixture(number)
+        for view in range(len(self.view_tree)):
+            self._predictives[view] = self._predictive(view)
 
     # Cells of the training table
 
@@ -297,9 +304,10 @@ class TreeAnswers:
         pure = node_labels(tree, labels)
         is_front = (pure != NULL) & (np.append(pure, NULL)[tree.parent] == NULL)
         front = np.flatnonzero(is_front)
-        own = np.ascontiguousarray(self.values[:, members])
-        node_rows = NodeRows(part_of_prior(self.prior, members), own, tree, front, predictive.weighty_nodes(tree)[0]).of
-        return predictive.make_predictive(tree, front, labels, self.log_rows, node_rows)
+        own = columns_of(self.values, members)
+        weighty = predictive.weighty_nodes(tree)
+        node_rows = NodeRows(part_of_prior(self.prior, members), own, tree, front, weighty[0]).of
+        return predictive.make_predictive(tree, front, labels, self.log_rows, node_rows, weighty)
 
     # Files
 
@@ -350,7 +358,7 @@ def make_tree_answers(
     view_labels_per_view : sequence of int arrays of shape (n_rows,), optional
         Clusters of the rows in each view, a cut of its row tree. Default: where the odds are even.
     """
-    problem = Problem(view_table(prior, values), log_rows, log_columns)
+    problem = Problem(table_of(prior, values), log_rows, log_columns)
     skeleton, trees, view_tree = kept_trees(problem, fit)
     labels = view_labels_per_view if view_labels_per_view is not None else [tree.cut("half") for tree in fit.row_trees]
     return TreeAnswers(prior, values, log_rows, log_columns, skeleton, trees, view_tree, np.array(labels, np.int64))

@@ -81,7 +81,9 @@ class Part(NamedTuple):
     fill: Any
 
 
-def view_table(prior: ColumnsPrior, values: np.ndarray, log_measure: np.ndarray | None = None) -> ViewTable:
+def view_table(
+    prior: ColumnsPrior, values: np.ndarray, log_measure: np.ndarray | None = None, square: int | None = None
+) -> ViewTable:
     """The table of encoded `values` (n_rows, n_columns) under `prior`.
 
     Parameters
@@ -92,6 +94,8 @@ def view_table(prior: ColumnsPrior, values: np.ndarray, log_measure: np.ndarray 
         NaN is a missing cell.
     log_measure : ndarray of shape (n_columns,), optional
         What the encoding adds to the log density of each observed cell of a column.
+    square : int, optional
+        Most entries of a table by two numbers; by default what `largest_square` gives for the prior.
     """
     if not isinstance(prior, ColumnsPrior):
         raise InvalidLikelihoodError(
@@ -100,10 +104,10 @@ def view_table(prior: ColumnsPrior, values: np.ndarray, log_measure: np.ndarray 
         )
     cells = np.ascontiguousarray(values.T, np.float64)
     kinds, parts, constants, singles = [], [], np.zeros(cells.shape), np.zeros(cells.shape)
-    largest_square = LARGEST_SQUARES // n_distinct_priors(prior)
+    square = largest_square(prior) if square is None else square
     for j, column in enumerate(cells):
         width = int(prior.start[j + 1] - prior.start[j])
-        kind, own = column_parts(int(prior.family[j]), prior.params[j], width, column, largest_square)
+        kind, own = column_parts(int(prior.family[j]), prior.params[j], width, column, square)
         kinds.append(kind)
         parts.append(own)
         constants[j] = cell_constants(int(prior.family[j]), prior.params[j], column)
@@ -125,6 +129,11 @@ def identical_columns(prior: ColumnsPrior, cells: np.ndarray) -> np.ndarray:
     first: dict[bytes, int] = {}
     numbers = np.column_stack([prior.family, np.diff(prior.start), prior.params])
     return np.array([first.setdefault(numbers[j].tobytes() + cells[j].tobytes(), j) for j in range(len(cells))])
+
+
+def largest_square(prior: ColumnsPrior) -> int:
+    """Most entries of a table by two numbers, so that all of them together have room."""
+    return LARGEST_SQUARES // n_distinct_priors(prior)
 
 
 def n_distinct_priors(prior: ColumnsPrior) -> int:

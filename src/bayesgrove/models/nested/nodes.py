@@ -88,6 +88,14 @@ def add_count(tree, node, more):
 
 
 @borrower
+def shuffle(rng, items):
+    """A random order of data or nodes, in place."""
+    for i in range(items.size - 1, 0, -1):
+        j = int(rng.random() * (i + 1))
+        items[i], items[j] = items[j], items[i]
+
+
+@borrower
 def list_nodes(tree, lowest, nodes):
     """Nodes down to a level, parents before their children, to `nodes`; gives their number.
 

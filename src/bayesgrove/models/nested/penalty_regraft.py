@@ -8,6 +8,7 @@ import numpy as np
 from bayesgrove.core.constants import NEEDS_CAPACITY, NOT_FINITE, NULL, OK
 from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.nested.concentrations import draw_concentrations
+from bayesgrove.models.nested.nodes import shuffle
 from bayesgrove.models.nested.penalty import (
     Links,
     Penalty,
@@ -318,7 +319,9 @@ def penalised_pass_over_weights(rng, tree, mixture, eta, penalty, values, hyperp
     for level in range(depth, 0, -1):
         n_nodes = nodes_at(tree, level, nodes)
         draw_level_tables(rng, tree, mixture, values[GAMMA], tables, nodes, n_nodes)
-        for i in range(n_nodes if level >= 2 else 0):
+        n_movable = n_nodes if level >= 2 else 0
+        shuffle(rng, nodes[:n_movable])  # as `regraft.regraft_level`, which says why
+        for i in range(n_movable):
             result = penalised_regraft_node(
                 rng, penalty, tree, mixture, eta, values, tables, members, sums, row_sums, nodes[i], log_gamma_n,
                 log_gamma_alpha, block, places, tallies,

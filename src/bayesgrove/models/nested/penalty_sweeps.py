@@ -4,11 +4,12 @@ import math
 
 from bayesgrove.core.constants import NEEDS_CAPACITY, NOT_FINITE, OK
 from bayesgrove.core.jit import kernel
+from bayesgrove.models.nested.nodes import shuffle
 from bayesgrove.models.nested.penalty import Links
 from bayesgrove.models.nested.penalty_paths import N_TALLIES, penalised_gibbs_paths
 from bayesgrove.models.nested.penalty_regraft import penalised_pass_over_weights
 from bayesgrove.models.nested.penalty_slice import slice_discriminants
-from bayesgrove.models.nested.sweeps import DONE, MEANS, PATHS, SHUFFLE, STAGE, WEIGHTS, draw_means, shuffle
+from bayesgrove.models.nested.sweeps import DONE, MEANS, PATHS, SHUFFLE, STAGE, WEIGHTS, draw_means
 from bayesgrove.models.nested.target import DISCRIMINANT_VARIANCE
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import borrower, kernel
-from bayesgrove.models.nested.nodes import add_count, link, list_nodes, new_child, release, unlink
+from bayesgrove.models.nested.nodes import add_count, link, list_nodes, new_child, release, shuffle, unlink
 from bayesgrove.models.nested.state import ROOT
 from bayesgrove.models.nested.tables import add_tables, clear_node
 from bayesgrove.models.nested.target import ALPHA, GAMMA
@@ -147,7 +147,16 @@ def regraft_node(rng, tree, mixture, values, tables, node, log_gamma_n, log_gamm
 
 @kernel
 def regraft_level(rng, tree, mixture, values, tables, nodes, n_nodes, log_gamma_n, log_gamma_alpha, tallies):
-    """Regraft each of the nodes of a level; False on failure."""
+    """Regraft each of the nodes of a level, in a random order that `nodes` gets; False on failure.
+
+    Notes
+    -----
+    The regraft of one node leaves the law given the level's nodes as it is, so a scan does in any order that is
+    independent of the tree above them, which the scan changes. The order of the tree is not: siblings would follow
+    each other, and another law would come out. No regraft adds or removes a node of the level: an order drawn once
+    holds for the whole scan.
+    """
+    shuffle(rng, nodes[:n_nodes])
     capacity = tree.parent.size
     base, places, log_weights = np.empty(capacity), np.empty(capacity, np.int64), np.empty(capacity)
     for i in range(n_nodes):

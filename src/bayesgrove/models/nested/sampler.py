@@ -10,8 +10,9 @@ import numpy as np
 
 from bayesgrove.core.constants import NEEDS_CAPACITY, OK
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.inference.schedule import Step
+from bayesgrove.inference.schedule import Step, chosen_move
 from bayesgrove.models.nested.log_joint import scores_of
+from bayesgrove.models.nested.nodes import shuffle
 from bayesgrove.models.nested.packing import drawn, packed, unpacked
 from bayesgrove.models.nested.paths import N_TALLIES, gibbs_paths, metropolis_paths
 from bayesgrove.models.nested.penalty import log_penalty, penalty_of
@@ -29,7 +30,7 @@ from bayesgrove.models.nested.schedules import PATHS
 from bayesgrove.models.nested.split_merge import split_merge_pass
 from bayesgrove.models.nested.starts import first_state
 from bayesgrove.models.nested.state import State, grow_nodes, make_room, nodes_in_use
-from bayesgrove.models.nested.sweeps import DONE, STAGE, WEIGHTS, draw_means, shuffle, sweep_all
+from bayesgrove.models.nested.sweeps import DONE, STAGE, WEIGHTS, draw_means, sweep_all
 from bayesgrove.models.nested.target import DISCRIMINANT_VARIANCE, VALUE_NAMES, Target
 from bayesgrove.models.nested.visits import refuse_datum
 from bayesgrove.models.nested.weights_pass import pass_over_weights
@@ -98,11 +99,7 @@ class NestedSampler:
 
     def move(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
         """One of "sweep", "paths", "weights", "split-merge", "means", "discriminants"."""
-        try:
-            make = MOVES[step.move]
-        except KeyError:
-            raise InvalidSettingError(f"a move is one of {', '.join(MOVES)}, got {step.move!r}.") from None
-        return make(self, rng, state, step)
+        return chosen_move(MOVES, step)(self, rng, state, step)
 
     def _sweep(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
         """Gibbs paths, slices of discriminants, weights with regraft, means and variances, in one compiled call."""

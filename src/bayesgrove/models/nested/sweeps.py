@@ -3,6 +3,7 @@
 from bayesgrove.core.constants import NEEDS_CAPACITY, NOT_FINITE, OK
 from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.nested.laws import draw_rows
+from bayesgrove.models.nested.nodes import shuffle
 from bayesgrove.models.nested.paths import gibbs_paths
 from bayesgrove.models.nested.variances import draw_variances
 from bayesgrove.models.nested.weights_pass import pass_over_weights
@@ -10,14 +11,6 @@ from bayesgrove.models.nested.weights_pass import pass_over_weights
 STAGE, DONE = 0, 1
 """Places in the progress of a sweep: what comes next, and how many data of the paths are done."""
 SHUFFLE, PATHS, WEIGHTS, MEANS = range(4)
-
-
-@borrower
-def shuffle(rng, order):
-    """A random order of the data, in place."""
-    for i in range(order.size - 1, 0, -1):
-        j = int(rng.random() * (i + 1))
-        order[i], order[j] = order[j], order[i]
 
 
 @borrower

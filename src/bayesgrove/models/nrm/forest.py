@@ -17,17 +17,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesgrove.agglomeration.ties import rounded
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import MemoryLimitError
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import add, log_marginal, merge, n_stats
-from bayesgrove.stats.special import log_gamma_table, softplus
+from bayesgrove.stats.special import softplus
 
 MEMORY_LIMIT = 2.0**31
 BYTES_BESIDE_STATISTICS = 80
 """Of each node: links, size, potentials, places in lists."""
-TIE_SCALE = 2.0**30
-"""Logs of d are compared as multiples of its inverse: ties, common in discrete data, are not decided by rounding."""
 N_FREE, N_ROOTS = 0, 1
 """Places in `Forest.counters`."""
 
@@ -58,13 +57,6 @@ class Forest(NamedTuple):
     free: np.ndarray
     """Stack of free inner nodes."""
     counters: np.ndarray
-
-
-def dirichlet_log_kappa(log_concentration: float, n_items: int) -> np.ndarray:
-    """The table of a Dirichlet process: log concentration + lgamma(size), size = 0 .. n_items."""
-    table = np.zeros(n_items + 1)
-    table[1:] = log_concentration + log_gamma_table(1.0, n_items)
-    return table
 
 
 def forest_bytes(prior: Any, n_items: int) -> int:
@@ -101,12 +93,6 @@ def new_forest(prior: Any, capacity: int, *, memory_limit: float = MEMORY_LIMIT)
         free=np.arange(n_nodes - 1, capacity - 1, -1),
         counters=np.array([capacity - 1, 0]),
     )
-
-
-@kernel
-def rank(log_d):
-    """A log d as comparisons see it."""
-    return np.rint(log_d * TIE_SCALE)
 
 
 @kernel
@@ -209,7 +195,7 @@ def descend(prior, forest, log_kappa, tree, x, scratch):
         to_a = log_tree[a] + log_tree_x - log_kappa[size[a] + size_x] - log_marginal(prior, scratch)
         merge(prior, scratch, rows[b], row_x)
         to_b = log_tree[b] + log_tree_x - log_kappa[size[b] + size_x] - log_marginal(prior, scratch)
-        here, to_a, to_b = rank(log_d[node]), rank(to_a), rank(to_b)
+        here, to_a, to_b = rounded(log_d[node]), rounded(to_a), rounded(to_b)
         if here < to_a and here < to_b:
             break
         node = a if to_a < to_b else b

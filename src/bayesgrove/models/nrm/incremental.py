@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 
+from bayesgrove.agglomeration.ties import rounded
 from bayesgrove.core.constants import NOT_FINITE, NULL, OK
 from bayesgrove.core.errors import NumericalError
 from bayesgrove.core.jit import kernel
@@ -27,7 +28,6 @@ from bayesgrove.models.nrm.forest import (
     free_node,
     join,
     new_forest,
-    rank,
     refuse_too_large,
     remove_root,
     set_leaf,
@@ -82,7 +82,7 @@ def nearest_root(prior, forest, log_kappa, x, scratch):
         root = roots[r]
         merge(prior, scratch, rows[root], row_x)
         score = log_tree[root] + log_tree[x] - log_kappa[size[root] + size_x] - log_marginal(prior, scratch)
-        score = rank(score)
+        score = rounded(score)
         if score < least or (score == least and nearest != NULL and first_item[root] < first_item[nearest]):
             nearest, least = root, score
     return nearest, least
@@ -96,7 +96,7 @@ def climb(prior, forest, log_kappa, queue, pair, splits):
     while parent[node] != NULL:
         above = parent[node]
         settle(prior, forest, log_kappa, above)
-        if splits and rank(forest.log_d[above]) > 0.0:
+        if splits and rounded(forest.log_d[above]) > 0.0:
             break
         node = above
     n_back, above, below = 0, parent[node], node

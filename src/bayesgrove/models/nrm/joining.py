@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesgrove.agglomeration.potentials import join_greedily
 from bayesgrove.core.errors import NumericalError
 from bayesgrove.core.jit import kernel
 from bayesgrove.models.nrm.forest import Forest, sorted_roots
-from bayesgrove.models.nrm.greedy import join_greedily
 from bayesgrove.models.nrm.packing import merges_of
 from bayesgrove.stats.special import log_add
 

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesgrove.agglomeration.potentials import cluster_rows
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.likelihoods.drawing import draw_rows_of
-from bayesgrove.models.nrm.greedy import cluster_rows
 from bayesgrove.models.nrm.hyper import free_places, scaled
 from bayesgrove.models.nrm.lanes import fill_lane, n_fields, padded, score_lanes
 from bayesgrove.models.nrm.process import ALPHA, DIRICHLET, SIGMA, V

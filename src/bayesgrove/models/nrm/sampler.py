@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesgrove.core.errors import InvalidSettingError, NumericalError
+from bayesgrove.core.errors import NumericalError
 from bayesgrove.core.jit import kernel
-from bayesgrove.inference.schedule import Step
+from bayesgrove.inference.schedule import Step, chosen_move
 from bayesgrove.models.nrm.anchors import Options, split_merge_moves
 from bayesgrove.models.nrm.gibbs import gibbs_points
 from bayesgrove.models.nrm.guide import Guide, weigh_guide
@@ -178,11 +178,7 @@ class MixtureSampler:
 
     def move(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
         """One of "gibbs", "anchors", "local", "l3", "v2", "process", "likelihood"."""
-        try:
-            make = MOVES[step.move]
-        except KeyError:
-            raise InvalidSettingError(f"a move is one of {', '.join(MOVES)}, got {step.move!r}.") from None
-        return make(self, rng, state, step)
+        return chosen_move(MOVES, step)(self, rng, state, step)
 
     def _gibbs(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
         """Scans over all points, or a uniform subset, in random order."""

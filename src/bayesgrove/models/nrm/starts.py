@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from bayesgrove.agglomeration.potentials import cluster_rows, greedy_merges, rows_of_points
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import n_stats
-from bayesgrove.models.nrm.greedy import cluster_rows, greedy_merges, rows_of_points
 from bayesgrove.models.nrm.guide import FLOOR, Guide
 from bayesgrove.models.nrm.incremental import incremental_forest
 from bayesgrove.models.nrm.lanes import score_lanes

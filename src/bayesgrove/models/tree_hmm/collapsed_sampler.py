@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.inference.schedule import Step
+from bayesgrove.inference.schedule import Step, chosen_move
 from bayesgrove.models.tree_hmm.cells import Cells, add_cells, as_counts, make_cells
 from bayesgrove.models.tree_hmm.collapsed import cells_of_tree, visit_trees
 from bayesgrove.models.tree_hmm.hyper import draw_concentration, draw_strengths
@@ -149,11 +149,7 @@ class CollapsedTreeSampler:
 
     def move(self, rng: np.random.Generator, state: CollapsedState, step: Step) -> Mapping[str, int]:
         """One of "collapsed", "split-merge", "values"."""
-        try:
-            make = MOVES[step.move]
-        except KeyError:
-            raise InvalidSettingError(f"a move is one of {', '.join(MOVES)}, got {step.move!r}.") from None
-        return make(self, rng, state, step)
+        return chosen_move(MOVES, step)(self, rng, state, step)
 
     def _visit(self, rng: np.random.Generator, state: CollapsedState, step: Step) -> Mapping[str, int]:
         """Scans over all trees (8.4)."""

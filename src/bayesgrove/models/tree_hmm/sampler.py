@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesgrove.core.errors import InvalidSettingError, NumericalError
-from bayesgrove.inference.schedule import Step
+from bayesgrove.core.errors import NumericalError
+from bayesgrove.inference.schedule import Step, chosen_move
 from bayesgrove.models.tree_hmm.assignments import assign_trees
 from bayesgrove.models.tree_hmm.hdp import draw_state_weights, n_states_used
 from bayesgrove.models.tree_hmm.hyper import draw_concentration, draw_strengths, free_strengths
@@ -73,11 +73,7 @@ class TreeMixtureSampler:
 
     def move(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
         """One of "split-merge", "assign", "tables", "values"."""
-        try:
-            make = MOVES[step.move]
-        except KeyError:
-            raise InvalidSettingError(f"a move is one of {', '.join(MOVES)}, got {step.move!r}.") from None
-        return make(self, rng, state, step)
+        return chosen_move(MOVES, step)(self, rng, state, step)
 
     def _split_merge(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
         """Moves that keep the tables of one side (8.10)."""

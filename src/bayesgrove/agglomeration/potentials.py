@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesgrove.agglomeration.ties import rounded
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import add, log_marginal, merge, n_stats
-from bayesgrove.models.nrm.forest import rank
 from bayesgrove.stats.partitions import relabel
 from bayesgrove.stats.special import softplus
 
@@ -68,7 +68,7 @@ def find_partner(prior, rows, size, log_tree, log_kappa, is_live, a, n_nodes, sc
     for b in range(a + 1, n_nodes):
         if is_live[b]:
             score = union_log_d(prior, rows, size, log_tree, log_kappa, a, b, scratch)
-            if partner == NULL or rank(score) < rank(least):
+            if partner == NULL or rounded(score) < rounded(least):
                 partner, least = b, score
     return partner, least
 
@@ -94,9 +94,9 @@ def join_greedily(prior, root_rows, root_size, root_log_tree, log_kappa, stop):
     for t in range(k - 1):
         new, best = k + t, NULL
         for a in range(new):
-            if is_live[a] and partner[a] != NULL and (best == NULL or rank(least[a]) < rank(least[best])):
+            if is_live[a] and partner[a] != NULL and (best == NULL or rounded(least[a]) < rounded(least[best])):
                 best = a
-        if stop and not rank(least[best]) < 0.0:
+        if stop and not rounded(least[best]) < 0.0:
             return children[:t], log_d[:t], log_tree[k:new]
         a, b = best, partner[best]
         is_live[a] = is_live[b] = False
@@ -113,7 +113,7 @@ def join_greedily(prior, root_rows, root_size, root_log_tree, log_kappa, stop):
                     )
                 else:
                     score = union_log_d(prior, rows, size, log_tree, log_kappa, c, new, scratch)
-                    if rank(score) < rank(least[c]):
+                    if rounded(score) < rounded(least[c]):
                         partner[c], least[c] = new, score
     return children, log_d, log_tree[k:]
 

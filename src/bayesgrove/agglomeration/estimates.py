@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from bayesgrove.agglomeration.potentials import cluster_rows, greedy_merges
 from bayesgrove.likelihoods.contract import n_stats
-from bayesgrove.models.nrm.greedy import cluster_rows, greedy_merges
 from bayesgrove.trees import Tree
 from bayesgrove.trees.hanging import hang_at_root, hang_items
 

@@ -1,0 +1,134 @@
+"""Inputs that `python -m fuzzing` found to end in an undocumented error, each now refused by its rule."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from bayesgrove.cli.main import main
+from bayesgrove.core.errors import InvalidFileError, InvalidTableError, InvalidTreeError
+from bayesgrove.core.table import table_from_array
+from bayesgrove.inference.folder import NAME, read_run, write_run
+from bayesgrove.inference.status import run_status
+from bayesgrove.io.tree_data import TreeData
+from bayesgrove.likelihoods import Categorical, from_document, log_marginal, to_document
+from bayesgrove.likelihoods.bind import bind
+from bayesgrove.report.page import page_html
+from bayesgrove.trees import Tree
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.mark.parametrize(
+    ("merges", "message"),
+    [
+        ([[0]], r"shape \(n, 2\), got shape \(1, 1\)"),
+        ([0, 1], r"got shape \(2,\)"),
+        ([[0, 1], [2]], "arrays of numbers"),
+        ([[0, 10**30]], "whole numbers"),
+        ([[0, None]], "whole numbers"),
+        ([[0, 1.5]], "whole numbers"),
+        ([[0, math.nan]], "whole numbers"),
+        ([[0, math.inf]], "whole numbers"),
+    ],
+)
+def test_merges_are_pairs_of_ids(merges, message):
+    with pytest.raises(InvalidTreeError, match=message):
+        Tree.from_merges(merges)
+
+
+def test_merges_may_be_whole_floats():
+    assert Tree.from_merges([[0.0, 1.0], [2.0, 3.0]]).n_leaves == 3
+
+
+def test_odds_of_unequal_lengths_are_refused():
+    with pytest.raises(InvalidTreeError, match="arrays of numbers"):
+        Tree.from_merges([[0, 1]], log_merge_odds=[[1.0], [1.0, 2.0]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"labels": 1, "parents": [[-1]]}, "one array per tree"),
+        ({"labels": [False], "parents": [[-1]]}, "one array per tree"),
+        ({"labels": [["a"], 1], "parents": [[-1], [-1]]}, "one array per tree"),
+        ({"labels": [[0]], "parents": [8]}, "one array per tree"),
+        ({"labels": [[0]], "parents": [[-1]], "positions": 5}, "one array per tree"),
+        ({"labels": [[0]], "parents": [[-1]], "max_outdegree": "x"}, "max_outdegree is a whole number"),
+        ({"labels": [[0]], "parents": [[-1]], "n_labels": math.nan}, "n_labels is a whole number"),
+        ({"labels": [[0, 1]], "parents": [[-1, 0]], "internal": [[[1], [1, 0]]]}, "one truth value per node"),
+    ],
+)
+def test_trees_are_lists_of_arrays(arguments, message):
+    with pytest.raises(InvalidTreeError, match=message):
+        TreeData.from_parents(**arguments)
+
+
+def test_no_trees_may_have_flags():
+    assert len(TreeData.from_parents([], [], internal=[])) == 0
+
+
+@pytest.mark.parametrize("code", [6e16, 57e113, 2.0**20])
+def test_categories_have_no_boundless_codes(code):
+    with pytest.raises(InvalidTableError, match=r"at most 1,048,576 categories.*without gaps"):
+        log_marginal(Categorical(), [[0.0], [code]])
+
+
+def test_rows_of_unequal_lengths_are_named():
+    with pytest.raises(InvalidTableError, match="rows of a table have equal lengths"):
+        table_from_array([[1.0, 2.0], [3.0]])
+
+
+def test_integers_beyond_floats_are_refused():
+    with pytest.raises(InvalidTableError, match="holds numbers"):
+        table_from_array(np.array([[10**400]], dtype=object))
+
+
+def test_documents_with_huge_numbers_are_refused():
+    document = json.loads(json.dumps(to_document(bind("bernoulli", [[0.0], [1.0]]))))
+    document["encoding"]["fields"]["exponent"]["data"] = [10**30]
+    with pytest.raises(InvalidFileError, match="no description of a likelihood"):
+        from_document(document)
+
+
+def test_a_title_may_hold_half_a_character():
+    page_html({"title": "a\ud800"}).encode("utf-8")
+
+
+RUN = {"n_chains": 1, "n_draws": 3, "seed": 0, "model": "M", "schedule": {}}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_chains": 10**30}, "n_chains is 1000"),
+        ({"n_chains": None}, "n_chains is None"),
+        ({"n_draws": -1}, "n_draws is -1"),
+        ({"seed": "x"}, "seed is 'x'"),
+        ({"model": 1}, "names no model"),
+        ({"schedule": {"tune": [], "draw": [["a", 1, {}, 4]]}}, "its schedule is none"),
+    ],
+)
+def test_notes_of_runs_are_checked_behind_their_checksum(tmp_path, change, message):
+    write_run(tmp_path, {**RUN, **change})
+    with pytest.raises(InvalidFileError, match=message):
+        run_status(tmp_path)
+
+
+def test_notes_of_runs_hold_no_nan(tmp_path):
+    write_run(tmp_path, RUN)
+    path = tmp_path / NAME
+    path.write_text(path.read_text().replace('"n_draws": 3', '"n_draws": NaN'))
+    with pytest.raises(InvalidFileError, match="checksum"):
+        read_run(tmp_path)
+
+
+@pytest.mark.parametrize(("field", "value"), [("header", 0.5), ("index", 3), ("options", [])])
+def test_requests_say_how_data_were_read(tmp_path, capsys, field, value):
+    run = tmp_path / "run"
+    run.mkdir()
+    request = {"model": "nrm-mixture", "data": "data.csv", "settings": {}, "index": None, "header": None}
+    (run / "request.json").write_text(json.dumps({**request, field: value}))
+    assert main(["resume", str(run)]) == 2
+    assert f"the run's {field} is damaged" in capsys.readouterr().err
