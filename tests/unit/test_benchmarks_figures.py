@@ -102,11 +102,9 @@ def test_figures_are_read_from_columns_that_benchmarks_write(bench):
         if not figure.benchmark:
             assert figure.why_not, figure.name
             continue
-        assert figure.benchmark in {*known.NAMES, "cluster"}, figure.name
-        if figure.benchmark in known.NAMES:
-            assert f'"{figure.column}"' in sources, figure.name
-            parts = {*known.PARTS.get(figure.benchmark, ()), "growth"}
-            assert figure.where.get("part") in {None, *parts}, figure.name
+        assert figure.benchmark in known.NAMES, figure.name
+        assert f'"{figure.column}"' in sources, figure.name
+        assert figure.where.get("part") in {None, "growth", *known.PARTS.get(figure.benchmark, ())}, figure.name
 
 
 def test_every_estimator_has_a_first_fit(bench):
