@@ -120,10 +120,13 @@ def test_parquet_folders_are_read_where_the_work_is(client, tmp_path, monkeypatc
 
 def test_a_sweep_is_the_same(client, tmp_path):
     grid = {"concentration": [0.5, 2.0]}
-    alone = bg.sweep(bg.BHC("gaussian"), X, grid)
+    model, told = bg.BHC("gaussian"), []
+    alone = bg.sweep(model, X, grid, n_repeats=2)
     with joblib.parallel_config(backend="dask"):
-        found = bg.sweep(bg.BHC("gaussian"), X, grid, folder=tmp_path / "sweep")
-    assert found.columns["log_evidence"] == alone.columns["log_evidence"]
+        how = {"folder": tmp_path / "sweep", "progress": lambda *done: told.append(done)}
+        found = bg.sweep(model, X, grid, n_repeats=2, **how)
+    assert timeless(found) == timeless(alone)
+    assert told == [(done, 4) for done in range(5)]
 
 
 @pytest.mark.slow
@@ -149,6 +152,35 @@ def kill_workers(client, n_kills, pause, is_over):
     thread = threading.Thread(target=work)
     thread.start()
     return killed, thread
+
+
+@pytest.mark.slow
+def test_kills_change_no_table(processes, tmp_path):
+    """A sweep whose workers are killed, six of them, has the table of one in this process; it is resumed in the end."""
+    estimator, grid = bg.NRMMixture(n_chains=2, n_tune=100, n_draws=1500), {"concentration": [0.5, 1.0, 2.0, "auto"]}
+    rows = np.vstack([RNG.normal(centre, 1, (100, 3)) for centre in (0, 3, 6)])
+    start = time.monotonic()
+    alone = bg.sweep(estimator, rows, grid, n_repeats=3, n_jobs=1)
+    pause = (time.monotonic() - start) / 15
+    is_over, n_sweeps = threading.Event(), 0
+    killed, thread = kill_workers(processes, 6, max(pause, 0.3), is_over)
+    try:
+        with joblib.parallel_config(backend="dask"):
+            while thread.is_alive():  # until all kills are done, in sweeps of folders of their own
+                n_sweeps += 1
+                found = bg.sweep(estimator, rows, grid, n_repeats=3, folder=tmp_path / str(n_sweeps))
+                assert timeless(found) == timeless(alone)
+            again = bg.sweep(estimator, rows, grid, n_repeats=3, folder=tmp_path / str(n_sweeps))
+    finally:
+        is_over.set()
+        thread.join()
+    assert len(killed) == 6
+    assert again.columns == found.columns  # times too: nothing is fitted twice
+
+
+def timeless(found):
+    """All columns but the seconds."""
+    return {name: cells for name, cells in found.columns.items() if name != "seconds"}
 
 
 @pytest.mark.slow

@@ -131,7 +131,9 @@ def test_cells_without_concentration_are_not_drawn():
     first, second = generator(7), generator(7)
     with_holes = draw_dirichlet(first, np.array([[0.0, 2.0, 0.3], [1.0, 0.0, 5.0]]))
     assert (with_holes == 0.0).tolist() == [[True, False, False], [False, True, False]]
-    np.testing.assert_array_equal(with_holes[with_holes > 0.0], draw_dirichlet(second, [[2.0, 0.3], [1.0, 5.0]]).ravel())
+    np.testing.assert_array_equal(
+        with_holes[with_holes > 0.0], draw_dirichlet(second, [[2.0, 0.3], [1.0, 5.0]]).ravel()
+    )
     assert first.random() == second.random()
 
 
