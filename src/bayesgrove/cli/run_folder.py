@@ -12,6 +12,7 @@ from typing import Any
 from bayesgrove.cli import models, views
 from bayesgrove.core.errors import InvalidFileError
 from bayesgrove.io import atomic
+from bayesgrove.io.json_files import read_small_json
 
 MODEL, LABELS, NEWICK, PICTURE, SUMMARY = "model.bg", "labels.csv", "tree.newick", "tree.png", "summary.json"
 REPORT = "report.html"
@@ -160,14 +161,7 @@ def read_summary(run: Path) -> dict[str, Any]:
 
 
 def _read_document(path: Path) -> dict[str, Any]:
-    try:
-        if path.stat().st_size > MAX_SUMMARY_BYTES:
-            raise InvalidFileError(f"{path} has more than {MAX_SUMMARY_BYTES} bytes; it is damaged.", path=path)
-        document = json.loads(path.read_bytes())
-    except OSError as error:
-        raise InvalidFileError(f"cannot read {path}: {error.strerror}.", path=path) from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidFileError(f"{path} is damaged: it is not JSON.", path=path) from error
+    document = read_small_json(path, MAX_SUMMARY_BYTES)
     if not isinstance(document, dict):
         raise InvalidFileError(f"{path} is damaged: it lists no columns.", path=path)
     return document

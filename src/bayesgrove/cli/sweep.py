@@ -1,7 +1,6 @@
 """`bayesgrove sweep`: a model under many settings, several times each, to a table and a page."""
 
 import dataclasses
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from bayesgrove.cli.settings import build_model, parse_settings, parse_value
 from bayesgrove.cli.sources import Reading, check_reading, read_rows
 from bayesgrove.core.errors import InvalidFileError, InvalidSettingError, MissingExtraError
 from bayesgrove.core.table import Table
+from bayesgrove.io.json_files import read_small_json
 from bayesgrove.io.tree_data import TreeData
 from bayesgrove.sweeps import Sweep
 from bayesgrove.sweeps import sweep as run_sweep
@@ -106,14 +106,7 @@ def read_grid(request: SweepRequest) -> Any:
 
 def read_settings(path: Path) -> Any:
     """A list of settings, or an object of lists, from a JSON file."""
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise InvalidFileError(f"{path} has more than {MAX_BYTES} bytes.", path=path)
-        document = json.loads(path.read_bytes())
-    except OSError as error:
-        raise InvalidFileError(f"cannot read {path}: {error.strerror}.", path=path) from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidFileError(f"{path} is not JSON.", path=path) from error
+    document = read_small_json(path, MAX_BYTES)
     if isinstance(document, list) and all(isinstance(settings, dict) for settings in document):
         return document
     if isinstance(document, dict):

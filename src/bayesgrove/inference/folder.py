@@ -12,6 +12,7 @@ from bayesgrove.core.errors import InvalidFileError, RunStoppedError
 from bayesgrove.core.provenance import package_versions
 from bayesgrove.inference.store import log_path
 from bayesgrove.io.atomic import write_text
+from bayesgrove.io.json_files import read_small_json
 from bayesgrove.io.lock import release_lock, take_lock
 
 NAME = "run.json"
@@ -69,15 +70,7 @@ def read_run(folder: Path) -> dict[str, Any]:
     path = folder / NAME
     if not os.path.isfile(path):
         raise InvalidFileError(f"{folder} holds no run of chains: it has no {NAME}.", path=path)
-    try:
-        if os.path.getsize(path) > MAX_BYTES:
-            raise InvalidFileError(f"{path} has more than {MAX_BYTES} bytes; it is damaged.", path=path)
-        document = json.loads(path.read_bytes())
-    except OSError as error:
-        raise InvalidFileError(f"cannot read {path}: {error.strerror}.", path=path) from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidFileError(f"{path} is damaged: it is not JSON.", path=path) from error
-    return _check(path, document)
+    return _check(path, read_small_json(path, MAX_BYTES))
 
 
 def _check(path: Path, document: Any) -> dict[str, Any]:
