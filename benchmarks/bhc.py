@@ -10,16 +10,14 @@ from benchmarks.timing import exponent, in_child, interleaved
 COMPARED = (2_000, 10_000)
 ALONE = 20_000
 QUICK = (300, 600)
-LEARNED, FASTCLUSTER = "ours, prior learned", "fastcluster average"
+LEARNED, SINGLE, FASTCLUSTER = "ours, prior learned", "ours, prior learned, alone", "fastcluster average"
 
 
 def run(constants: dict[str, float], arguments: Any) -> dict[str, Any]:
     sizes = arguments.sizes or (QUICK if arguments.quick else [*COMPARED, ALONE])
     rows = []
     for n in sizes:
-        rows += _alone(constants, n, arguments.repeats) if n >= ALONE else _compared(constants, n, arguments.repeats)
-    ours = [row for row in rows if row["who"] == LEARNED]
-    ours[-1]["exponent"] = exponent([row["n"] for row in ours], [row["cpu_seconds"] for row in ours])
+        rows += _large(constants, n, arguments.repeats) if n >= ALONE else _compared(constants, n, arguments.repeats)
     return {"rows": rows}
 
 
@@ -46,22 +44,27 @@ def _compared(constants: dict[str, float], n: int, repeats: int) -> list[dict[st
     return rows
 
 
-def _alone(constants: dict[str, float], n: int, repeats: int) -> list[dict[str, Any]]:
+def _large(constants: dict[str, float], n: int, repeats: int) -> list[dict[str, Any]]:
+    """Ours on n rows and on half of them, each fit in a process of its own, and the growth between the two."""
+    half, whole = (_alone(constants, size, repeats) for size in (n // 2, n))
+    whole["exponent"] = exponent([half["n"], n], [half["cpu_seconds"], whole["cpu_seconds"]])
+    return [half, whole]
+
+
+def _alone(constants: dict[str, float], n: int, repeats: int) -> dict[str, Any]:
     runs = [in_child("fit", model="BHC", kind="separated", n=n) for _ in range(repeats)]
     runs.sort(key=lambda found: found["cpu_seconds"])
     middle = runs[len(runs) // 2]
-    return [
-        {
-            "who": LEARNED,
-            "n": n,
-            "cpu_seconds": middle["cpu_seconds"],
-            "fastest": runs[0]["cpu_seconds"],
-            "slowest": runs[-1]["cpu_seconds"],
-            "wall_seconds": middle["wall_seconds"],
-            "over_floor": middle["cpu_seconds"] / machine.bhc_floor(constants, n),
-            "megabytes_above_data": max(found["megabytes_above_data"] for found in runs),
-        }
-    ]
+    return {
+        "who": SINGLE,
+        "n": n,
+        "cpu_seconds": middle["cpu_seconds"],
+        "fastest": runs[0]["cpu_seconds"],
+        "slowest": runs[-1]["cpu_seconds"],
+        "wall_seconds": middle["wall_seconds"],
+        "over_floor": middle["cpu_seconds"] / machine.bhc_floor(constants, n),
+        "megabytes_above_data": max(found["megabytes_above_data"] for found in runs),
+    }
 
 
 def contenders(X: Any) -> dict[str, Any]:

@@ -34,7 +34,7 @@ PAUSE_SECONDS = 5.0
 def run(constants: dict[str, float], arguments: Any) -> dict[str, Any]:
     rows = []
     for kind in arguments.kinds or KINDS:
-        for n in sorted(arguments.sizes or SIZES):
+        for n in sorted(arguments.sizes or ((WARM_ROWS,) if arguments.quick else SIZES)):
             rows += measure(kind, n)
     return {"rows": rows, "cores": os.cpu_count()}
 

@@ -131,14 +131,15 @@ def draw_lines(axes: Axes, panel: Panel, lines: Mapping[str, np.ndarray]) -> Non
     axes.set_title(panel.title, fontsize=10)
     sizes = np.unique(np.concatenate([points[:, 0] for points in lines.values()]))
     if sizes.size < 2 or np.min(sizes[1:] / sizes[:-1]) >= 1.8:  # names of neighbours do not touch
-        axes.set_xticks(sizes)
+        axes.set_xticks(sizes, [f"{float(f'{size:.2g}'):,.0f}" for size in sizes])
     else:
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     low, high = axes.get_ylim()
     axes.set_ylim(low, high * (high / low) ** (0.09 * len(lines)))  # room for the legend above the lines
     axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high / low < 30 else (1.0,)))
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(StrMethodFormatter("{x:,g}" if axis is axes.yaxis else "{x:,.0f}"))
         axis.set_minor_formatter(NullFormatter())
     axes.tick_params(labelsize=8)
     axes.grid(alpha=0.3)
@@ -191,8 +192,9 @@ def draw_bars(bars: Sequence[Bar], label: str) -> Picture | None:
         axes.legend(fontsize=8, loc="lower right")
     axes.axvline(1.0, color="black", linewidth=0.8)
     for place, bar in zip(places, bars, strict=True):
-        axes.annotate(short(bar.value), (max(bar.value, 1.0), place), xytext=(4, 0), textcoords="offset points",
-                      va="center", fontsize=7)  # fmt: skip
+        beyond = max(bar.value, bar.limit or 0.0, 1.0), place
+        options = {"xytext": (4, 0), "textcoords": "offset points", "va": "center", "fontsize": 7}
+        axes.annotate(short(bar.value), beyond, **options)
     axes.set_yticks(places, [b.name for b in bars], fontsize=7)
     axes.set(xscale="log", xlabel=label, ylim=(-0.7, len(bars) - 0.3))
     axes.margins(x=0.08)
@@ -243,7 +245,7 @@ def first_fits(documents: Sequence[Row]) -> Picture | None:
     if not cold:
         return None
     warm = {row["model"]: row for row in rows_of(documents, "startup", {"cache": "warm"})}
-    picture = Picture(figsize=(WIDTH, 1.0 + 0.55 * len(cold)), layout="constrained")
+    picture = Picture(figsize=(WIDTH, 1.4 + 0.5 * len(cold)), layout="constrained")
     axes, places = picture.subplots(), np.arange(len(cold))[::-1]
     axes.barh(places + 0.26, [row["wall_seconds"] for row in cold], 0.26, color=OURS, label="nothing compiled, clock")
     axes.barh(places, [row["main_cpu_seconds"] for row in cold], 0.26, color=PALETTE[5],
@@ -253,7 +255,7 @@ def first_fits(documents: Sequence[Row]) -> Picture | None:
     axes.axvline(30.0, color="black", linewidth=1.0, linestyle="--", label="wanted of the first")
     axes.set_yticks(places, [row["model"] for row in cold])
     axes.set(xlabel="seconds")
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=8, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False)
     axes.grid(axis="x", alpha=0.3)
     return picture
 

@@ -23,7 +23,8 @@ EXACT = (
            beside="over_floor"),
     Figure("BHC, 20,000 x 10, memory above the data", "issue 2", "bhc", {"n": 20_000}, "megabytes_above_data",
            AT_MOST, 100.0, "MB"),
-    Figure("BHC, growth with the rows", "issue 2", "bhc", {"n": 20_000}, "exponent", AT_MOST, 2.1, "(power)"),
+    Figure("BHC, growth from 10,000 to 20,000 rows", "issue 2", "bhc", {"n": 20_000}, "exponent", AT_MOST, 2.1,
+           "(power)"),
 )  # fmt: skip
 RANDOMIZED = (
     *(

@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 import bayesgrove as bg
+from bayesgrove.agglomeration import tasks
 from bayesgrove.agglomeration.cluster_rows import ClusterRows, halving_shape, part_edges
 from bayesgrove.agglomeration.splits import Settings, halve
+from bayesgrove.agglomeration.statistics import place_of_middle
 from bayesgrove.core.errors import InvalidTableError
 from bayesgrove.estimators import cluster_input
 from bayesgrove.likelihoods import base, bind, brief
 from bayesgrove.models.bhc.fit import fit_randomized
-from reference.fake_cluster import source_of
+from reference.fake_cluster import FakeClient, source_of
 
 pytestmark = pytest.mark.exact
 
@@ -143,3 +145,53 @@ def test_parts_end_at_cuts():
     assert part_edges(np.array([0, 3, 5, 9, 10]), 5).tolist() == [0, 5, 10]
     assert part_edges(np.array([0, 30, 31]), 5).tolist() == [0, 30, 31]
     assert part_edges(np.arange(8), 3).tolist() == [0, 3, 6, 7]
+
+
+class KilledWorker(Exception):
+    """Named as Dask's."""
+
+
+class DeadlyClient(FakeClient):
+    """The first gathers fail."""
+
+    def __init__(self, n_losses, error=KilledWorker):
+        super().__init__()
+        self.n_losses, self.error, self.retried = n_losses, error, []
+
+    def gather(self, futures, direct):
+        if self.n_losses > 0:
+            self.n_losses -= 1
+            raise self.error
+        return super().gather(futures, direct)
+
+    def retry(self, futures):
+        self.retried.append(futures)
+
+
+def test_calls_that_dask_gave_up_are_made_again():
+    client = DeadlyClient(tasks.MOST_LOSSES)
+    future = tasks.submit(client, abs, -3)
+    assert tasks.gather(client, [future]) == [3]
+    assert client.retried == tasks.MOST_LOSSES * [[future]]
+
+
+@pytest.mark.parametrize(("n_losses", "error"), [(tasks.MOST_LOSSES + 1, KilledWorker), (1, ZeroDivisionError)])
+def test_deadly_calls_and_other_errors_are_raised(n_losses, error):
+    client = DeadlyClient(n_losses, error)
+    with pytest.raises(error):
+        tasks.gather(client, [tasks.submit(client, abs, -3)])
+    assert len(client.retried) == n_losses - 1
+
+
+@pytest.mark.parametrize("numbers", [[3.0, 1.0, 2.0], [1.0, 2.0, 1.0, 1.0, 0.0, 1.0], [5.0]])
+def test_the_middle_is_where_a_stable_sort_puts_it(numbers):
+    numbers = np.array(numbers)
+    assert place_of_middle(numbers) == np.argsort(numbers, kind="stable")[numbers.size // 2]
+
+
+def test_scaling_is_ldexp():
+    rng = np.random.default_rng(5)
+    values = np.ldexp(rng.normal(size=(500, 4)), rng.integers(-1074, 1023, (500, 4)))
+    for exponent in (np.array([0, 505, -505, 3]), np.array([1022, -1022, 1, -1]), np.array([1100, -1100, 0, 2])):
+        with np.errstate(all="ignore"):
+            assert np.array_equal(base.scaled(values, exponent), np.ldexp(values, exponent))

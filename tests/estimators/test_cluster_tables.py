@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bayesgrove as bg
+from bayesgrove.agglomeration.splits import SMALLEST_SAMPLE
 from bayesgrove.core.rng import generator
 from bayesgrove.estimators import cluster_input
 from bayesgrove.likelihoods import Bernoulli, Columns, GaussianDiagonal, Poisson, base
@@ -87,18 +88,20 @@ def test_files_and_copies_have_the_cells(models, tmp_path):
     assert np.array_equal(pickle.loads(pickle.dumps(other._values)), one._values, equal_nan=True)
 
 
-def test_a_fit_fetches_no_more_than_samples(monkeypatch):
-    monkeypatch.setattr(base, "SUM_ROWS", 60)
+def test_a_search_fetches_no_more_than_samples(monkeypatch):
+    monkeypatch.setattr(base, "SUM_ROWS", 500)
     monkeypatch.setattr(CrossRows, "__array__", lambda *_: pytest.fail("the table was fetched"))
     taken, take = [], CrossRows.take
     monkeypatch.setattr(CrossRows, "take", lambda self, rows: taken.append(rows.size) or take(self, rows))
-    source = source_of(long_table(), 60)
+    source = source_of(long_table(3000), 500)
     bound, rows = cluster_input.bind_on_cluster(source, LIKELIHOOD, "fixed")
-    assert rows.shape == (N, 10)
     assert rows.complete.tolist() == [True] + 9 * [False]
     model = bg.RandomizedBHCC(LIKELIHOOD, **SETTINGS)
-    model._fit_on_cluster(source_of(long_table(), 60))
-    assert max(taken) <= N  # samples, and the rows to draw, of which a small table has no more
+    model._seed = 0
+    fitted = model._build(bound._replace(values=CrossRows(rows.client, rows.values, rows.edges, rows.complete)), 1)
+    assert fitted.fit.row_trees[0].n_leaves == 3000
+    assert taken[0] == SETTINGS["row_sample"]
+    assert max(taken) <= 2 * SMALLEST_SAMPLE
 
 
 def test_cells_are_found_by_row_and_column():

@@ -102,11 +102,9 @@ def test_figures_are_read_from_columns_that_benchmarks_write(bench):
         if not figure.benchmark:
             assert figure.why_not, figure.name
             continue
-        assert figure.benchmark in {*known.NAMES, "cluster"}, figure.name
-        if figure.benchmark in known.NAMES:
-            assert f'"{figure.column}"' in sources, figure.name
-            parts = {*known.PARTS.get(figure.benchmark, ()), "growth"}
-            assert figure.where.get("part") in {None, *parts}, figure.name
+        assert figure.benchmark in known.NAMES, figure.name
+        assert f'"{figure.column}"' in sources, figure.name
+        assert figure.where.get("part") in {None, "growth", *known.PARTS.get(figure.benchmark, ())}, figure.name
 
 
 def test_every_estimator_has_a_first_fit(bench):
@@ -171,7 +169,11 @@ def test_pictures_of_growth_floors_peers_and_first_fits(bench, folder, tmp_path,
     lines = plots.lines_of(plots.ROWS[0], documents)
     assert plots.slope(lines["ours"]) == pytest.approx(2.0)
     assert plots.slope(plots.lines_of(plots.GROWTH[0], documents)["C = 0"]) == pytest.approx(1.0)
-    bar = next(b for b in plots.bars_of(documents, "ours_over_this", invert=True) if "fastcluster average, n = 10,000" in b.name)
+    bar = next(
+        b
+        for b in plots.bars_of(documents, "ours_over_this", invert=True)
+        if "fastcluster average, n = 10,000" in b.name
+    )
     assert (bar.value, bar.limit, bar.is_most) == (pytest.approx(1 / 0.75), pytest.approx(2.0), False)
 
 
