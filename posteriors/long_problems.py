@@ -66,16 +66,16 @@ def views_table() -> list[list[float]]:
     """Two views of 24 rows: columns 0 to 2 follow i mod 2, columns 3 to 5 i mod 3; column 6 nothing."""
     found = []
     for i in range(24):
-        first = [round(1.1 * (-1) ** i + 0.8 * noise(i, j), 2) for j in range(2)]
-        second = [round(1.3 * (i % 3 - 1) + 0.7 * noise(i, j + 2), 2) for j in range(2)]
+        first = [round(1.6 * (-1) ** i + 0.6 * noise(i, j), 2) for j in range(2)]
+        second = [round(1.8 * (i % 3 - 1) + 0.5 * noise(i, j + 2), 2) for j in range(2)]
         coded = [int(noise(i, 4) > (0.6 if i % 2 else -0.6)), (i % 3) if noise(i, 5) < 0.7 else (i + 1) % 3]
         found.append([*first, coded[0], *second, coded[1], round(noise(i, 6), 2)])
     return found
 
 
 VIEWS_ORIGIN = (
-    "i = 0 .. 23, e(i + 1, j) as below: columns 0, 1 are 1.1 (-1)^i + 0.8 e(., 1 and 2); column 2 is 1 where e(., 5) > "
-    "0.6 for odd, -0.6 for even i; columns 3, 4 are 1.3 (i mod 3 - 1) + 0.7 e(., 3 and 4); column 5 is i mod 3, where "
+    "i = 0 .. 23, e(i + 1, j) as below: columns 0, 1 are 1.6 (-1)^i + 0.6 e(., 1 and 2); column 2 is 1 where e(., 5) > "
+    "0.6 for odd, -0.6 for even i; columns 3, 4 are 1.8 (i mod 3 - 1) + 0.5 e(., 3 and 4); column 5 is i mod 3, where "
     f"e(., 6) >= 0.7 (i + 1) mod 3; column 6 is e(., 7); {RULE}"
 )
 
@@ -129,7 +129,7 @@ LONG = {
             ],
         ),
         {"new_view": "sequential"},
-        {"new_view": "prior", "init": "one_view"},
+        {"new_view": "prior", "init": "random"},
     ),
     "bhmc-20": LongRun(
         Problem(
