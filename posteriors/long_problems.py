@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from sklearn.datasets import load_iris
 
-from posteriors.problems import Problem, categorical, gaussian, known, table, trees
+from posteriors.problems import Problem, categorical, gaussian, known, table
 
 GOLDEN_RATIO = 0.618_033_988_749_894_9
 RULE = (
@@ -66,38 +66,18 @@ def views_table() -> list[list[float]]:
     """Two views of 24 rows: columns 0 to 2 follow i mod 2, columns 3 to 5 i mod 3; column 6 nothing."""
     found = []
     for i in range(24):
-        first = [round(1.1 * (-1) ** i + 0.8 * noise(i, j), 2) for j in range(2)]
-        second = [round(1.3 * (i % 3 - 1) + 0.7 * noise(i, j + 2), 2) for j in range(2)]
+        first = [round(1.6 * (-1) ** i + 0.6 * noise(i, j), 2) for j in range(2)]
+        second = [round(1.8 * (i % 3 - 1) + 0.5 * noise(i, j + 2), 2) for j in range(2)]
         coded = [int(noise(i, 4) > (0.6 if i % 2 else -0.6)), (i % 3) if noise(i, 5) < 0.7 else (i + 1) % 3]
         found.append([*first, coded[0], *second, coded[1], round(noise(i, 6), 2)])
     return found
 
 
 VIEWS_ORIGIN = (
-    "i = 0 .. 23, e(i + 1, j) as below: columns 0, 1 are 1.1 (-1)^i + 0.8 e(., 1 and 2); column 2 is 1 where e(., 5) > "
-    "0.6 for odd, -0.6 for even i; columns 3, 4 are 1.3 (i mod 3 - 1) + 0.7 e(., 3 and 4); column 5 is i mod 3, where "
+    "i = 0 .. 23, e(i + 1, j) as below: columns 0, 1 are 1.6 (-1)^i + 0.6 e(., 1 and 2); column 2 is 1 where e(., 5) > "
+    "0.6 for odd, -0.6 for even i; columns 3, 4 are 1.8 (i mod 3 - 1) + 0.5 e(., 3 and 4); column 5 is i mod 3, where "
     f"e(., 6) >= 0.7 (i + 1) mod 3; column 6 is e(., 7); {RULE}"
 )
-
-
-def small_trees(n_trees: int) -> dict[str, Any]:
-    """Trees of 2 to 5 nodes of three kinds, which differ in labels and in which places are filled."""
-    found = []
-    for i in range(n_trees):
-        kind = i % 3
-        places = ([1, 2], [1], [2])[kind if noise(i, 7) < 0.8 else (kind + 1) % 3]
-        parents, positions = [-1, *(0 for _ in places)], [0, *places]
-        if noise(i, 8) > -0.3:  # one more level below the first child
-            parents, positions = [*parents, 1], [*positions, 1 + i % 2]
-        labels = [int(noise(i, node) > (0.8, -0.8, 0.0)[kind]) for node in range(len(parents))]
-        found.append((labels, parents, positions))
-    origin = (
-        "tree i = 0, 1, ... of kind k = i mod 3, e(i + 1, j) as below: children of the root at positions 1 and 2, 1, "
-        "or 2 for k = 0, 1, 2 (for the next kind where e(., 8) >= 0.8); a child of the first child at position "
-        "1 + i mod 2 where e(., 9) > -0.3; label of node n is 1 where e(., n + 1) > 0.8, -0.8, 0 for k = 0, 1, 2; "
-        f"{RULE}"
-    )
-    return trees(2, 2, *found, origin=origin)
 
 
 NESTED_NUMBERS = {
@@ -129,7 +109,7 @@ LONG = {
             ],
         ),
         {"new_view": "sequential"},
-        {"new_view": "prior", "init": "one_view"},
+        {"new_view": "prior", "init": "random"},
     ),
     "bhmc-20": LongRun(
         Problem(
@@ -140,25 +120,5 @@ LONG = {
         ),
         {"path": "gibbs", "regraft": True, "split_merge": True},
         {"path": "mh", "regraft": False},
-    ),
-    "rbhmc-chance-16": LongRun(
-        Problem(
-            "Hierarchies of 16 rows and two levels under the chance-normalised penalty",
-            "nested",
-            table(blobs(LEVELS, 16, 0.6), blobs_origin(LEVELS, 0.6)),
-            {**NESTED_NUMBERS, "depth": 2, "penalty": "chance", "C": 0.03, "margin": 0.5, "discriminant_scale": 1.0},
-        ),
-        {"path": "gibbs", "regraft": True, "discriminants": "slice"},
-        {"path": "mh", "regraft": False, "discriminants": "gibbs"},
-    ),
-    "trees-30": LongRun(
-        Problem(
-            "Mixture of hidden-tree Markov models, 30 trees",
-            "trees",
-            small_trees(30),
-            {"concentration": 1.0, "n_states": 2, "prior_strength": 1.0, "missing": "bottom_prior"},
-        ),
-        {"method": "gibbs"},
-        {"method": "collapsed", "init": "one"},
     ),
 }  # fmt: skip

@@ -20,10 +20,8 @@ N_CHAINS, SEED = 4, 1
 LENGTHS = {
     "dp-iris-50": (10_000, 10_000),
     "nggp-40": (10_000, 20_000),
-    "views-24x7": (8_000, 8_000),
+    "views-24x7": (6_000, 6_000),
     "bhmc-20": (20_000, 40_000),
-    "rbhmc-chance-16": (15_000, 30_000),
-    "trees-30": (5_000, 10_000),
 }
 """Draws of each chain by the first and the second sampler."""
 

@@ -75,6 +75,7 @@ def test_the_pages_with_examples_are_known():
         "bhcc",
         "bhmc",
         "crosscat",
+        "golden-posteriors",
         "incremental-bhc",
         "likelihoods",
         "posterior",
