@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: setup demo test test-slow check docs bench bench-peers browser screenshots clean
+.PHONY: setup demo test test-slow check docs dist fuzz bench bench-peers browser screenshots clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -43,6 +43,14 @@ screenshots: $(STAMP) browser
 docs: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+# Wheel and sdist into dist/, after they were built, looked into, installed and tried under each Python that is here.
+dist: $(STAMP)
+	$(BIN)/python -m pytest -m slow -q tests/distribution
+	$(BIN)/python -m build --outdir dist
+
+fuzz: $(STAMP)
+	$(BIN)/python -m fuzzing
 
 # Every benchmark in one run, what is finished is kept: one table, and pictures. `make bench-peers` first for pylace.
 bench: $(STAMP)

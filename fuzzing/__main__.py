@@ -11,7 +11,7 @@ from fuzzing.draws import cases_of
 from fuzzing.judge import ACCEPTED, FAULT, REFUSED
 from fuzzing.runner import Runner, Tally, tally
 from fuzzing.shrink import shrunk
-from fuzzing.targets import TARGETS
+from fuzzing.targets import NAMES, find_target
 
 FIELDS = ("target", "inputs", "seed", ACCEPTED, REFUSED, "faults", "by error", "CPU seconds")
 
@@ -19,7 +19,7 @@ FIELDS = ("target", "inputs", "seed", ACCEPTED, REFUSED, "faults", "by error", "
 def main() -> int:
     """Gives 1 where there were faults."""
     parser = argparse.ArgumentParser(prog="python -m fuzzing", description=__doc__)
-    parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(TARGETS)}; default: all")
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(NAMES)}; default: all")
     parser.add_argument("--inputs", type=int, default=1000, help="inputs of each target (default 1000)")
     parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same inputs")
     parser.add_argument("--out", type=Path, help="write the table to this CSV file")
@@ -28,12 +28,12 @@ def main() -> int:
         "--replay", type=Path, nargs="+", metavar="FILE", help="run kept inputs again and say what came"
     )
     arguments = parser.parse_args()
-    unknown = [name for name in arguments.targets if name not in TARGETS]
+    unknown = [name for name in arguments.targets if name not in NAMES]
     if unknown:
-        parser.error(f"there is no target {unknown[0]!r}; targets are {', '.join(TARGETS)}")
+        parser.error(f"there is no target {unknown[0]!r}; targets are {', '.join(NAMES)}")
     if arguments.replay:
         return replay(arguments.replay)
-    names = arguments.targets or list(TARGETS)
+    names = arguments.targets or list(NAMES)
     return fuzz(names, arguments)
 
 
@@ -43,7 +43,7 @@ def fuzz(names: list[str], arguments: argparse.Namespace) -> int:
     for name in names:
         with Runner((name,)) as runner:
             start = time.process_time()
-            found = tally(runner.run(cases_of(TARGETS[name], arguments.inputs, arguments.seed)))
+            found = tally(runner.run(cases_of(find_target(name), arguments.inputs, arguments.seed)))
             keep(runner, found, arguments.keep)
             seconds = runner.cpu_seconds() + time.process_time() - start
         rows.append(line(name, arguments.seed, found, seconds))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from fuzzing.cases import Case
 from fuzzing.judge import FAULT, run_case
-from fuzzing.targets import TARGETS
+from fuzzing.targets import NAMES, find_target
 
 INSTRUMENTED = ["bayesgrove.io", "bayesgrove.cli", "bayesgrove.report", "bayesgrove.sweeps", "bayesgrove.trees"]
 """Parts whose own functions are followed; kernels are not, as numba takes no function that was instrumented."""
@@ -45,9 +45,9 @@ def main() -> None:
         parser.error("this needs atheris, which is not installed (pip install atheris)")
     for function in functions_of(INSTRUMENTED):
         atheris.instrument_func(function)
-    if arguments.target not in TARGETS:
-        parser.error(f"TARGET is one of {', '.join(TARGETS)}, got {arguments.target!r}")
-    target = TARGETS[arguments.target]
+    if arguments.target not in NAMES:
+        parser.error(f"TARGET is one of {', '.join(NAMES)}, got {arguments.target!r}")
+    target = find_target(arguments.target)
 
     def one_input(data: bytes) -> None:
         case = Case(target.name, target.kinds[data[0] % len(target.kinds)] if data else target.kinds[0], data[1:])

@@ -19,6 +19,7 @@ MOST_SECONDS = 5.0
 MOST_TIMES_INPUT, MOST_MEGABYTES = 10, 200
 """Memory above what was in use before: so many times the input and so many megabytes more."""
 ACCEPTED, REFUSED, FAULT = "accepted", "refused", "fault"
+TOO_LONG, TOO_MUCH = f"over {MOST_SECONDS:g} s", "too much memory"
 
 
 class Refusal(Exception):
@@ -102,9 +103,9 @@ def beyond_limits(outcome: Outcome, n_bytes: int) -> Outcome:
     if outcome.verdict == FAULT:
         return outcome
     if outcome.seconds > MOST_SECONDS:
-        return outcome._replace(verdict=FAULT, reason=f"over {MOST_SECONDS:g} s")
+        return outcome._replace(verdict=FAULT, reason=TOO_LONG)
     if outcome.megabytes > most_megabytes(n_bytes):
-        return outcome._replace(verdict=FAULT, reason="too much memory")
+        return outcome._replace(verdict=FAULT, reason=TOO_MUCH)
     return outcome
 
 

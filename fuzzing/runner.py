@@ -11,13 +11,15 @@ from typing import NamedTuple
 
 from fuzzing import worker
 from fuzzing.cases import Case
-from fuzzing.judge import ACCEPTED, FAULT, MOST_SECONDS, Outcome, memory, most_megabytes
+from fuzzing.judge import ACCEPTED, FAULT, MOST_SECONDS, TOO_LONG, TOO_MUCH, Outcome, memory, most_megabytes
 
 LOOK_SECONDS = 0.05
+MOST_CASES, MOST_BYTES = 32, 30_000
+"""Cases handed over at once, few enough for the buffer of a pipe."""
 MOST_SILENCE = 120.0
 """Seconds on the clock after which a process that takes no CPU time is taken for hung."""
-TIMES_ENDED = 1.5
-"""A process is ended only somewhat beyond a limit; the case that comes back by itself is judged exactly."""
+TIMES_ENDED = 12
+"""A process is ended only far beyond a limit, as the first use of a kernel compiles it; then it runs once more."""
 
 
 class Tally(NamedTuple):
@@ -48,8 +50,8 @@ def tally(results: Iterable[tuple[Case, Outcome]]) -> Tally:
 class Runner:
     """A worker that is replaced when it dies or has to be ended."""
 
-    def __init__(self, targets: tuple[str, ...]) -> None:
-        self.targets = targets
+    def __init__(self, targets: tuple[str, ...], times_ended: float = TIMES_ENDED) -> None:
+        self.targets, self.times_ended = targets, times_ended
         self._process: BaseProcess | None = None
         self._seconds_of_others = 0.0
         self._pipe: Connection
@@ -61,27 +63,54 @@ class Runner:
         self._end()
 
     def run(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Outcome]]:
-        """Each case with what became of it."""
+        """Each case with what became of it; they are handed over in bunches, as processes wait for each other long."""
+        bunch: list[Case] = []
         for case in cases:
-            yield case, self.judge(case)
+            bunch.append(case)
+            if len(bunch) == MOST_CASES or sum(len(held.content) for held in bunch) > MOST_BYTES:
+                yield from self._judge_all(bunch)
+                bunch = []
+        yield from self._judge_all(bunch)
+
+    def _judge_all(self, cases: list[Case]) -> Iterator[tuple[Case, Outcome]]:
+        """Outcomes in order; where the process is lost those behind the one it ran go to the next."""
+        while cases:
+            outcomes = list(self._outcomes(cases))
+            for case, outcome in zip(cases, outcomes, strict=False):
+                yield case, self._again(case, outcome)
+            cases = cases[len(outcomes) :]
 
     def cpu_seconds(self) -> float:
         """CPU time of all processes so far."""
         return self._seconds_of_others + (0.0 if self._process is None else cpu_seconds(self._process))
 
     def judge(self, case: Case) -> Outcome:
-        """Run a case; one beyond the limits runs once more, as the first use of a kernel compiles it."""
-        outcome = self._run(case)
-        is_limit = outcome.verdict == FAULT and outcome.reason.startswith(("over", "too much"))
-        return self._run(case) if is_limit else outcome
+        """What becomes of one case."""
+        return self._again(case, self._one(case))
 
-    def _run(self, case: Case) -> Outcome:
+    def _again(self, case: Case, outcome: Outcome) -> Outcome:
+        """The outcome; a case beyond the limits that came back runs once more, its kernels being compiled now."""
+        return self._one(case) if outcome.reason in (TOO_LONG, TOO_MUCH) else outcome
+
+    def _one(self, case: Case) -> Outcome:
+        (outcome,) = self._outcomes([case])
+        return outcome
+
+    def _outcomes(self, cases: list[Case]) -> Iterator[Outcome]:
+        """Outcomes up to and with the first case that costs the process."""
         if self._process is None:
             self._start()
+        for case in cases:
+            self._pipe.send_bytes(case.to_bytes())
+        for case in cases:
+            yield self._await(case)
+            if self._process is None:
+                return
+
+    def _await(self, case: Case) -> Outcome:
         process = self._process
         assert process is not None
         base, used = memory("VmRSS", process.pid or 0), cpu_seconds(process)
-        self._pipe.send_bytes(case.to_bytes())
         silent_since, last = time.monotonic(), used
         while not self._pipe.poll(LOOK_SECONDS):
             now, megabytes = cpu_seconds(process), memory("VmRSS", process.pid or 0) - base
@@ -90,10 +119,10 @@ class Runner:
             if not process.is_alive():
                 return self._lost(f"the process died with code {process.exitcode}", now - used, megabytes)
             is_silent = time.monotonic() - silent_since > MOST_SILENCE
-            if now - used > TIMES_ENDED * MOST_SECONDS or is_silent:
-                return self._lost(f"over {MOST_SECONDS:g} s, ended", now - used, megabytes)
-            if megabytes > TIMES_ENDED * most_megabytes(len(case.content)):
-                return self._lost("too much memory, ended", now - used, megabytes)
+            if now - used > self.times_ended * MOST_SECONDS or is_silent:
+                return self._lost(f"{TOO_LONG}, ended", now - used, megabytes)
+            if megabytes > self.times_ended * most_megabytes(len(case.content)):
+                return self._lost(f"{TOO_MUCH}, ended", now - used, megabytes)
         try:
             outcome: Outcome = self._pipe.recv()
         except EOFError:

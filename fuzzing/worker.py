@@ -4,9 +4,9 @@ import contextlib
 import resource
 from multiprocessing.connection import Connection
 
-from fuzzing.cases import case_from_bytes
-from fuzzing.judge import ACCEPTED, memory, run_case
-from fuzzing.targets import TARGETS
+from fuzzing.cases import Case, case_from_bytes
+from fuzzing.judge import ACCEPTED, TOO_LONG, TOO_MUCH, memory, run_case
+from fuzzing.targets import find_target
 
 MOST_ADDRESSES = 16 * 2**30
 """Address space, so that an input that asks for all memory is refused it before the machine suffers."""
@@ -19,17 +19,17 @@ def serve(pipe: Connection, names: tuple[str, ...]) -> None:
     for name in names:
         warm_up(name)
     pipe.send(memory("VmRSS"))
-    with contextlib.suppress(EOFError):
+    with contextlib.suppress(EOFError, ConnectionError):
         while True:
             case = case_from_bytes(pipe.recv_bytes())
-            pipe.send(run_case(TARGETS[case.target], case))
+            pipe.send(run_case(find_target(case.target), case))
 
 
 def warm_up(name: str) -> None:
     """Run the seeds of a target, which compiles and imports what they need; a valid input has to be accepted."""
-    target = TARGETS[name]
+    target = find_target(name)
     for kind in target.kinds:
         for content in target.seeds(kind):
-            outcome = run_case(target, case_from_bytes(f"bayesgrove fuzz case: {name} {kind}\n".encode() + content))
-            if outcome.verdict != ACCEPTED and "over" not in outcome.reason and "memory" not in outcome.reason:
+            outcome = run_case(target, Case(name, kind, content))
+            if outcome.verdict != ACCEPTED and outcome.reason not in (TOO_LONG, TOO_MUCH):  # it may have compiled
                 raise RuntimeError(f"a seed of {name}, kind {kind}: {outcome.reason}\n{outcome.detail}")

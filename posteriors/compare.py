@@ -1,7 +1,7 @@
 """Do draws agree with a document? Total variation of whole laws, z scores of everything else.
 
 False alarms: a right sampler whose batches are much longer than its memory fails with probability at most about
-`LEVEL` in all: a third for each of z scores (Bonferroni over all of them), total variation (three times its
+`level` in all: a third for each of z scores (Bonferroni over all of them), total variation (three times its
 expectation) and chi-square tests on draws so far apart that they are nearly independent.
 """
 
@@ -52,15 +52,17 @@ class Agreement(NamedTuple):
     scores: list[Score]
     laws: list[LawScore]
     largest_z: float
-    """What |z| of all scores together exceed with a probability of a third of LEVEL."""
+    """What |z| of all scores together exceed with a probability of a third of the level."""
     time: float
     """Largest integrated autocorrelation time seen."""
+    level: float
+    """Of false alarms."""
 
     @property
     def agrees(self) -> bool:
         """Whether nothing is beyond its limit."""
         good = all(abs(score.z) <= self.largest_z for score in self.scores)
-        level = LEVEL / 3.0 / max(1, len(self.laws))
+        level = self.level / 3.0 / max(1, len(self.laws))
         return good and all(law.total_variation <= law.bound and law.p_value > level for law in self.laws)
 
     @property
@@ -69,7 +71,7 @@ class Agreement(NamedTuple):
         return max(self.scores, key=lambda score: abs(score.z))
 
 
-def compare(document: Mapping[str, Any], draws: Draws) -> Agreement:
+def compare(document: Mapping[str, Any], draws: Draws, level: float = LEVEL) -> Agreement:
     """Everything the document knows of the partitions and numbers the draws have."""
     quantities = document["quantities"]
     series = {
@@ -86,7 +88,7 @@ def compare(document: Mapping[str, Any], draws: Draws) -> Agreement:
     ]
     degrees = estimate(next(iter(series.values()))).degrees
     laws = [law_score(name, law, draws, time) for name, law in quantities.get("laws", {}).items()]
-    return Agreement(scores, laws, bonferroni_z(LEVEL / 3.0, max(1, len(scores)), degrees), time)
+    return Agreement(scores, laws, bonferroni_z(level / 3.0, max(1, len(scores)), degrees), time, level)
 
 
 def z_score(found: Estimate, expected: Any, error: Any, least: Any = 0.0) -> np.ndarray:

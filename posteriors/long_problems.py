@@ -92,9 +92,10 @@ def small_trees(n_trees: int) -> dict[str, Any]:
         labels = [int(noise(i, node) > (0.8, -0.8, 0.0)[kind]) for node in range(len(parents))]
         found.append((labels, parents, positions))
     origin = (
-        "tree i = 0, 1, ... of kind k = i mod 3, e(i + 1, j) as below: children of the root at positions 1 and 2, 1, or "
-        "2 for k = 0, 1, 2 (for the next kind where e(., 8) >= 0.8); a child of the first child at position 1 + i mod 2 "
-        f"where e(., 9) > -0.3; label of node n is 1 where e(., n + 1) > 0.8, -0.8, 0 for k = 0, 1, 2; {RULE}"
+        "tree i = 0, 1, ... of kind k = i mod 3, e(i + 1, j) as below: children of the root at positions 1 and 2, 1, "
+        "or 2 for k = 0, 1, 2 (for the next kind where e(., 8) >= 0.8); a child of the first child at position "
+        "1 + i mod 2 where e(., 9) > -0.3; label of node n is 1 where e(., n + 1) > 0.8, -0.8, 0 for k = 0, 1, 2; "
+        f"{RULE}"
     )
     return trees(2, 2, *found, origin=origin)
 

@@ -35,7 +35,7 @@ EXAMPLES: dict[str, list[list[str]]] = {
     "fit": [["bhc", "data.csv", "--out", "new", "--index", "id"], ["tree-hmm", "trees.nwk", "--out", "new"]],
     "predict": [["run", "data.csv", "--proba"], ["forest", "trees.nwk"]],
     "impute": [["views", "-o", "full.csv", "--level", "0.9"]],
-    "export": [["run", "--format", "newick"], ["views", "--format", "views", "--view", "1"]],
+    "export": [["run", "--format", "newick"], ["views", "--format", "newick", "--view", "columns"]],
     "resume": [["draws", "--draws", "4"]],
     "status": [["draws"], ["run"]],
     "report": [["run", "-o", "page.html"], ["draws", "-o", "page.html", "--title", "t"]],
@@ -94,7 +94,7 @@ def structured(kind: str) -> SearchStrategy[bytes]:
     places = st.sampled_from([*RUNS, "data.csv", "trees.nwk", "nothing", "", "new", "data.csv/x", "\x00", "é" * 300])
     models = st.sampled_from([*MODELS, "none"])
     first = st.one_of(models, models, places) if kind in ("fit", "sweep") else places
-    words = st.one_of(places, st.sampled_from(VALUES), st.text(max_size=5), st.integers(-2, 99).map(str))
+    words = st.one_of(places, st.sampled_from(WORDS.split()), st.text(max_size=5), st.integers(-2, 99).map(str))
     option = st.one_of(*(st.sampled_from(OPTIONS[kind]),) * bool(OPTIONS[kind]), st.sampled_from(["--help", "--none"]))
     pair: SearchStrategy[Any] = st.one_of(st.tuples(option, words), st.tuples(option))
     usual = st.sampled_from(EXAMPLES[kind] or [[]])
@@ -103,11 +103,9 @@ def structured(kind: str) -> SearchStrategy[bytes]:
     return st.one_of(free, st.builds(lambda words, more: [*words, *more], usual, rest)).map(encoded)
 
 
-VALUES = (
-    "concentration=0.5 likelihood=poisson cut=map depth=2 n_states=2 a=1,2 = x n_draws=x 1e9 concentration=nan id a b "
-    "gaussian labels newick json netcdf linkage views columns -1 ari max_depth=2 max_children=1 max_label=x 127.0.0.1 "
-    'localhost 999.0.0.1 70000 0.5 1.5 nan [1] {"a":1} random_state=-1 verbose=2 n_clusters=0'
-).split()
+WORDS = """concentration=0.5 likelihood=poisson cut=map depth=2 n_states=2 a=1,2 = x n_draws=x 1e9 concentration=nan
+id a b gaussian labels newick json netcdf linkage views columns -1 ari max_depth=2 max_children=1 max_label=x 127.0.0.1
+localhost 999.0.0.1 70000 0.5 1.5 nan [1] {"a":1} random_state=-1 verbose=2 n_clusters=0"""
 
 
 @cache

@@ -33,6 +33,8 @@ LITTLE: dict[str, dict[str, Any]] = {
 }
 OF_TREES = ("TreeHMM", "TreeHMMMixture", "InfiniteTreeHMMMixture")
 FORMS = ("array", "list", "pandas", "polars", "sparse")
+WORDS = """auto gaussian bernoulli poisson multinomial categorical gaussian-full exact paper map half nggp nig gibbs
+infinite bottom renorm bound tree rms sum chance collapsed binder augmented screen"""
 CLUSTERS = [[0.0, 1.0], [0.1, 1.2], [5.0, 6.0], [5.1, 6.2], [0.05, 1.1]]
 FOREST = {"labels": [[0, 1, 2], [0, 1], [1]], "parents": [[-1, 0, 0], [-1, 0], [-1]]}
 
@@ -113,11 +115,7 @@ def structured(kind: str) -> SearchStrategy[bytes]:
 
 def setting_values() -> SearchStrategy[Any]:
     """Odd values, and words that some settings know."""
-    words = (
-        "auto gaussian bernoulli poisson multinomial categorical gaussian-full exact paper map half nggp nig gibbs "
-        "infinite bottom renorm bound tree rms sum chance collapsed binder augmented screen"
-    ).split()
-    return st.one_of(ODD, st.sampled_from(words))
+    return st.one_of(ODD, st.sampled_from(WORDS.split()))
 
 
 @cache

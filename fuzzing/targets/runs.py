@@ -63,7 +63,8 @@ def write_records(path: Path, given: Any) -> None:
 
 def _record(record: Any) -> tuple[int, bytes]:
     """A kind within its byte and a payload; texts stand for themselves where they are not base 64."""
-    kind, payload = (record["kind"], record["payload"]) if isinstance(record, dict) and len(record) == 2 else (1, "")
+    held = record if isinstance(record, dict) else {}
+    kind, payload = held.get("kind", 1), held.get("payload", "")
     kind = kind % 256 if isinstance(kind, int) else 1
     try:
         return kind, base64.b64decode(payload, validate=True)

@@ -89,7 +89,7 @@ def arguments(content: bytes) -> dict[str, Any]:
 def use(data: TreeData) -> None:
     """What every model asks of its trees."""
     data.summary()
-    _ = data[0], data[:1]
+    _ = data[: len(data)], *(data[i] for i in range(min(len(data), 2)))
     data.with_max_outdegree(2)
     if data.vocabulary is not None:
         data.with_own_vocabulary(2).with_vocabulary(data.vocabulary[:2])

@@ -101,7 +101,7 @@ def test_a_search_fetches_no_more_than_samples(monkeypatch):
     fitted = model._build(bound._replace(values=CrossRows(rows.client, rows.values, rows.edges, rows.complete)), 1)
     assert fitted.fit.row_trees[0].n_leaves == 3000
     assert taken[0] == SETTINGS["row_sample"]
-    assert max(taken) <= 2 * SMALLEST_SAMPLE
+    assert max(taken) <= 4 * SMALLEST_SAMPLE < 3000  # the samples of all sets of a round come together
 
 
 def test_cells_are_found_by_row_and_column():

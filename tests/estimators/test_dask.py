@@ -1,6 +1,7 @@
 """On a Dask cluster: the same draws, trees and sweeps to the last bit, whatever happens to workers."""
 
 import os
+import pickle
 import random
 import signal
 import threading
@@ -15,6 +16,7 @@ from bayesgrove.estimators import cluster_input
 from bayesgrove.inference import cluster
 from bayesgrove.inference.worker import run_chain
 from bayesgrove.likelihoods import base
+from reference.estimators import chain_estimators, data_for, make, same_draws, variants
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -28,20 +30,14 @@ pytestmark = [
 
 RNG = np.random.default_rng(0)
 X = np.vstack([RNG.normal(centre, 1, (20, 3)) for centre in (0, 6)])
-CHAINS = {"n_chains": 3, "n_tune": 5, "n_draws": 20, "random_state": 3}
-MODELS = {
-    "NRMMixture": {},
-    "CrossCat": {},
-    "BHMC": {"depth": 2},
-    "RBHMC": {"depth": 2},
-}
+VARIANTS = [(name, settings) for name in chain_estimators() for settings in variants(name)]
 
 
 @pytest.fixture(scope="module")
 def client():
     """Two workers in threads of this process: quick to start."""
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as workers,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0") as workers,
         distributed.Client(workers) as found,
     ):
         yield found
@@ -51,17 +47,10 @@ def client():
 def processes():
     """Two workers in processes that can be killed; those who die are replaced."""
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as workers,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as workers,
         distributed.Client(workers) as found,
     ):
         yield found
-
-
-def draws(model):
-    posterior = model.posterior_
-    if hasattr(posterior, "paths"):
-        return posterior.paths
-    return posterior.view_labels if hasattr(posterior, "view_labels") else posterior.labels
 
 
 def many_rows(n=1500):
@@ -69,19 +58,30 @@ def many_rows(n=1500):
     return rng.normal(size=(n, 3)) + 12.0 * rng.normal(size=(5, 3))[rng.integers(0, 5, n)]
 
 
-def test_chains_are_the_same_and_the_sampler_travels_once(client, tmp_path, monkeypatch):
+def fit_thrice(name, folder, **settings):
+    """One after another in this process, and on the cluster in memory and with logs."""
+    data = data_for(name)
+    alone = make(name, n_jobs=1, **settings).fit(data)
+    with joblib.parallel_config(backend="dask"):
+        return alone, make(name, **settings).fit(data), make(name, run_dir=folder, **settings).fit(data)
+
+
+@pytest.mark.parametrize("name", chain_estimators())
+def test_chains_are_the_same_and_the_data_travel_once(client, name, tmp_path, monkeypatch):
     calls, submit = [], client.submit
     monkeypatch.setattr(client, "submit", lambda *given, **how: calls.append(given) or submit(*given, **how))
-    alone = bg.NRMMixture(**CHAINS, n_jobs=1).fit(X)
-    with joblib.parallel_config(backend="dask"):
-        together = bg.NRMMixture(**CHAINS).fit(X)
-        on_disk = bg.NRMMixture(**CHAINS, run_dir=tmp_path / "run").fit(X)
-    assert np.array_equal(draws(alone), draws(together))
-    assert np.array_equal(draws(alone), draws(on_disk))
-    assert sorted(path.name for path in (tmp_path / "run").glob("*.log")) == [f"chain-{c}.log" for c in range(3)]
-    with_sampler = [given[0] for given in calls if any(hasattr(argument, "fingerprint") for argument in given)]
-    assert with_sampler == [cluster.itself, cluster.itself]
-    assert sum(given[0] is run_chain for given in calls) == 6
+    alone, together, on_disk = fit_thrice(name, tmp_path / "run")
+    assert same_draws(alone, together)
+    assert same_draws(alone, on_disk)
+    assert sorted(path.name for path in (tmp_path / "run").glob("*.log")) == ["chain-0.log", "chain-1.log"]
+    sent = [given for given in calls if given[0] is cluster.itself]
+    chains = [given for given in calls if given[0] is run_chain]
+    assert (len(sent), len(chains)) == (2, 4)
+    assert len(calls) == 6
+    assert all(hasattr(given[1], "fingerprint") for given in sent)  # the sampler, which holds the data
+    for _, shared, *rest in chains:
+        assert isinstance(shared, distributed.Future)
+        assert len(pickle.dumps(rest)) < 4_000
 
 
 def test_a_tree_of_a_dask_array_is_that_of_the_array(client, monkeypatch):
@@ -120,22 +120,21 @@ def test_parquet_folders_are_read_where_the_work_is(client, tmp_path, monkeypatc
 
 def test_a_sweep_is_the_same(client, tmp_path):
     grid = {"concentration": [0.5, 2.0]}
-    alone = bg.sweep(bg.BHC("gaussian"), X, grid)
+    model, told = bg.BHC("gaussian"), []
+    alone = bg.sweep(model, X, grid, n_repeats=2)
     with joblib.parallel_config(backend="dask"):
-        found = bg.sweep(bg.BHC("gaussian"), X, grid, folder=tmp_path / "sweep")
-    assert found.columns["log_evidence"] == alone.columns["log_evidence"]
+        how = {"folder": tmp_path / "sweep", "progress": lambda *done: told.append(done)}
+        found = bg.sweep(model, X, grid, n_repeats=2, **how)
+    assert timeless(found) == timeless(alone)
+    assert told == [(done, 4) for done in range(5)]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", MODELS)
-def test_every_chain_is_the_same_in_processes(processes, name, tmp_path):
-    settings = {**CHAINS, **MODELS[name]}
-    alone = getattr(bg, name)(**settings, n_jobs=1).fit(X)
-    with joblib.parallel_config(backend="dask"):
-        together = getattr(bg, name)(**settings).fit(X)
-        on_disk = getattr(bg, name)(**settings, run_dir=tmp_path / "run").fit(X)
-    assert np.array_equal(draws(alone), draws(together))
-    assert np.array_equal(draws(alone), draws(on_disk))
+@pytest.mark.parametrize(("name", "settings"), VARIANTS, ids=lambda given: str(given))
+def test_every_chain_is_the_same_in_processes(processes, name, settings, tmp_path):
+    alone, together, on_disk = fit_thrice(name, tmp_path / "run", **settings)
+    assert same_draws(alone, together)
+    assert same_draws(alone, on_disk)
 
 
 def kill_workers(client, n_kills, pause, is_over):
@@ -153,6 +152,35 @@ def kill_workers(client, n_kills, pause, is_over):
     thread = threading.Thread(target=work)
     thread.start()
     return killed, thread
+
+
+@pytest.mark.slow
+def test_kills_change_no_table(processes, tmp_path):
+    """A sweep whose workers are killed, six of them, has the table of one in this process; it is resumed in the end."""
+    estimator, grid = bg.NRMMixture(n_chains=2, n_tune=100, n_draws=1500), {"concentration": [0.5, 1.0, 2.0, "auto"]}
+    rows = np.vstack([RNG.normal(centre, 1, (100, 3)) for centre in (0, 3, 6)])
+    start = time.monotonic()
+    alone = bg.sweep(estimator, rows, grid, n_repeats=3, n_jobs=1)
+    pause = (time.monotonic() - start) / 15
+    is_over, n_sweeps = threading.Event(), 0
+    killed, thread = kill_workers(processes, 6, max(pause, 0.3), is_over)
+    try:
+        with joblib.parallel_config(backend="dask"):
+            while thread.is_alive():  # until all kills are done, in sweeps of folders of their own
+                n_sweeps += 1
+                found = bg.sweep(estimator, rows, grid, n_repeats=3, folder=tmp_path / str(n_sweeps))
+                assert timeless(found) == timeless(alone)
+            again = bg.sweep(estimator, rows, grid, n_repeats=3, folder=tmp_path / str(n_sweeps))
+    finally:
+        is_over.set()
+        thread.join()
+    assert len(killed) == 6
+    assert again.columns == found.columns  # times too: nothing is fitted twice
+
+
+def timeless(found):
+    """All columns but the seconds."""
+    return {name: cells for name, cells in found.columns.items() if name != "seconds"}
 
 
 @pytest.mark.slow
@@ -175,4 +203,4 @@ def test_ten_kills_change_no_draw(processes, tmp_path):
             is_over.set()
             thread.join()
     assert len(killed) == 10
-    assert np.array_equal(draws(alone), draws(model)[:, :6000])
+    assert np.array_equal(alone.posterior_.labels, model.posterior_.labels[:, :6000])

@@ -37,8 +37,9 @@ def check_same_tree(one, other):
         assert np.array_equal(column, other.tree_.columns[name]), name
 
 
-def test_views_of_a_dask_array_are_those_of_the_array(monkeypatch):
+def test_views_of_a_dask_array_or_files_are_those_of_the_array(monkeypatch, tmp_path):
     """Two workers in threads of this process."""
+    pl = pytest.importorskip("polars")
     monkeypatch.setattr(base, "SUM_ROWS", 100)
     monkeypatch.setattr(cluster_input, "SUM_ROWS", 100)
     rows = many_rows(300)
@@ -52,6 +53,12 @@ def test_views_of_a_dask_array_are_those_of_the_array(monkeypatch):
         assert np.array_equal(one.view_labels_, other.view_labels_)
         check_same_tree(one, other)
         assert np.array_equal(one.surprisal([5, 250]), other.surprisal([5, 250]))
+        for number, low in enumerate((0, 170)):
+            frame = pl.DataFrame(rows[low : low + 170], schema=list("abcd"), orient="row")
+            frame.write_parquet(tmp_path / f"part-{number}.parquet")
+        of_files = bg.RandomizedBHCC("gaussian", **settings).fit(tmp_path)
+        assert of_files.feature_names_in_.tolist() == list("abcd")
+        check_same_tree(one, of_files)
     assert np.array_equal(one.score_samples(rows[:30]), other.score_samples(rows[:30]))  # after the cluster is gone
 
 

@@ -20,7 +20,8 @@ from bayesgrove.inference.store import count_draws, log_path
 
 def start_python(script: str, *arguments: object) -> subprocess.Popen:
     """A process that runs a script with the library and the tests' own modules, its pipes open."""
-    places = os.pathsep.join((str(Path(bayesgrove.__file__).parents[1]), str(Path(__file__).parents[1])))
+    own = (str(Path(bayesgrove.__file__).parents[1]), str(Path(__file__).parents[1]))
+    places = os.pathsep.join((*own, *filter(None, (os.environ.get("PYTHONPATH"),))))
     command = [sys.executable, "-c", script, *map(str, arguments)]
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": places}

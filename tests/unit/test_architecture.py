@@ -19,7 +19,7 @@ WRITTEN = sorted(
         ROOT / "Makefile",
         *(
             found
-            for folder in ("src", "tests", "docs", "benchmarks", "examples", "fuzzing")
+            for folder in ("src", "tests", "docs", "benchmarks", "examples", "fuzzing", "posteriors")
             for found in (ROOT / folder).rglob("*")
         ),
     )

@@ -6,11 +6,19 @@ import math
 import numpy as np
 import pytest
 
+from bayesgrove import BHC, BHMC, RBHMC, NRMMixture, TreeHMM, TreeHMMMixture, load
 from bayesgrove.cli.main import main
-from bayesgrove.core.errors import InvalidFileError, InvalidTableError, InvalidTreeError
+from bayesgrove.core.errors import (
+    InvalidFileError,
+    InvalidSettingError,
+    InvalidTableError,
+    InvalidTreeError,
+    MemoryLimitError,
+)
 from bayesgrove.core.table import table_from_array
-from bayesgrove.inference.folder import NAME, read_run, write_run
+from bayesgrove.inference.folder import NAME, read_run, write_run, writing
 from bayesgrove.inference.status import run_status
+from bayesgrove.io.model_file import read_model, write_model
 from bayesgrove.io.tree_data import TreeData
 from bayesgrove.likelihoods import Categorical, from_document, log_marginal, to_document
 from bayesgrove.likelihoods.bind import bind
@@ -132,3 +140,72 @@ def test_requests_say_how_data_were_read(tmp_path, capsys, field, value):
     (run / "request.json").write_text(json.dumps({**request, field: value}))
     assert main(["resume", str(run)]) == 2
     assert f"the run's {field} is damaged" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A small model, saved."""
+    path = tmp_path_factory.mktemp("model") / "model.bg"
+    BHC(likelihood="gaussian").fit([[0.0], [0.1], [5.0]]).save(path)
+    return read_model(path)
+
+
+@pytest.mark.parametrize("change", [{"provenance": {"settings": "x"}}, {"provenance": []}, {"details": None}])
+def test_model_files_say_where_they_come_from(tmp_path, saved, change):
+    write_model(tmp_path / "model.bg", saved.kind, {**saved.document, **change}, saved.arrays)
+    with pytest.raises(InvalidFileError, match="provenance, its settings and details are objects"):
+        load(tmp_path / "model.bg")
+
+
+@pytest.mark.parametrize(("name", "value"), [("C", None), ("C", "auto"), ("margin", "auto"), ("penalty", "none")])
+def test_penalties_of_model_files_are_checked(name, value):
+    model = RBHMC(**{name: value})
+    with pytest.raises(InvalidSettingError, match=f"^{name} must be"):
+        model._restore_numbers({"margin_norm": 1.0, "discriminant_scale": 1.0})
+
+
+@pytest.mark.parametrize("estimator", [TreeHMM, TreeHMMMixture])
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"tol": None}, InvalidSettingError, "tol is a number that is not negative, got None"),
+        ({"tol": ""}, InvalidSettingError, "tol is a number"),
+        ({"n_init": "1"}, InvalidSettingError, "n_init must be a whole number"),
+        ({"max_iter": 2.5}, InvalidSettingError, "max_iter must be a whole number"),
+        ({"n_states": 2**31}, MemoryLimitError, "GiB, more than 2. Take fewer"),
+        ({"prior_strength": 10**400}, InvalidSettingError, "prior_strength must be at most"),
+    ],
+)
+def test_settings_of_tree_models(estimator, settings, error, message):
+    with pytest.raises(error, match=message):
+        estimator(**settings).fit(TreeData.from_newick("(a,b)c;"))
+
+
+def test_a_folder_of_chains_is_a_path(tmp_path):
+    rows = [[0.0], [1.0], [2.0]]
+    with pytest.raises(InvalidSettingError, match="run_dir must be None or the path of a folder, got 0"):
+        NRMMixture(run_dir=0).fit(rows)
+    with pytest.raises(InvalidFileError, match="cannot make the folder"), writing(tmp_path / "a\0b", resume=False):
+        pass
+
+
+def test_numbers_of_hierarchies_are_finite():
+    with pytest.raises(InvalidSettingError, match="alpha must be finite, got inf"):
+        BHMC(alpha=math.inf).fit([[0.0], [1.0]])
+    BHMC(alpha=10**30)._check_settings()
+
+
+@pytest.mark.parametrize("words", [["predict"], ["status"], ["report", "-o", "x"], ["resume"]])
+def test_names_too_long_for_the_system_are_no_runs(words, capsys):
+    long = "x" * 300
+    command, *options = words
+    data = ["data.csv"] if command == "predict" else []
+    assert main([command, long, *data, *options]) == 2
+    assert "internal error" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", [None, 0.5, "x", [2]])
+def test_summaries_tell_a_number_of_clusters(tmp_path, capsys, value):
+    (tmp_path / "summary.json").write_text(json.dumps({"columns": [], "n_clusters": value}))
+    assert main(["status", str(tmp_path)]) == 2
+    assert "n_clusters is" in capsys.readouterr().err

@@ -154,7 +154,7 @@ def test_records_that_do_not_follow_each_other_are_refused(folder):
 
 def test_places_where_no_run_can_be(tmp_path):
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(InvalidFileError, match=r"cannot make the folder .*file: File exists"):
+    with pytest.raises(InvalidFileError, match=r"cannot make the folder .*file': File exists"):
         run(tmp_path / "file")
     with pytest.raises(InvalidFileError, match=r"cannot make the folder .*: No such file"):
         run(tmp_path / "absent" / "run")

@@ -1,11 +1,15 @@
 """Blocks of rows from every kind of source, and CSV that spreadsheets cannot run."""
 
+import errno
+import os
+
 import numpy as np
 import polars as pl
 import pytest
 
 from bayesgrove.core.errors import InvalidFileError, InvalidTableError
 from bayesgrove.core.table import table_from_array
+from bayesgrove.io import atomic
 from bayesgrove.io.atomic import replacing, write_text
 from bayesgrove.io.blocks import gather_blocks, iterate_row_blocks, known_length
 from bayesgrove.io.delimited import write_csv
@@ -131,3 +135,34 @@ def test_a_link_is_written_through(tmp_path):
     write_text(tmp_path / "link", "new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == "new"
+
+
+def test_a_file_has_no_name_until_it_is_whole(tmp_path):
+    """A process that is killed in the middle leaves nothing, where the system has files without names."""
+    if not hasattr(os, "O_TMPFILE") or not os.path.isdir(atomic.OPEN_FILES):
+        pytest.skip("this system has no files without names")
+    with replacing(tmp_path / "file") as stream:
+        stream.write(b"half")
+        stream.flush()
+        assert list(tmp_path.iterdir()) == []
+    assert (tmp_path / "file").read_bytes() == b"half"
+    umask = os.umask(0)
+    os.umask(umask)
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o666 & ~umask
+
+
+@pytest.mark.parametrize("what", ["open", "link"])
+def test_systems_without_files_without_names(tmp_path, monkeypatch, what):
+    """A hidden name, or a copy, takes their place."""
+    if what == "open":
+        monkeypatch.setattr(atomic, "OPEN_FILES", str(tmp_path / "none"))
+    else:
+        monkeypatch.setattr(os, "link", refuse)
+    write_text(tmp_path / "file", "first")
+    write_text(tmp_path / "file", "second")
+    assert (tmp_path / "file").read_text() == "second"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def refuse(*given, **how):
+    raise OSError(errno.EPERM, "not here")

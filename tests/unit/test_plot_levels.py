@@ -7,7 +7,7 @@ import pytest
 from bayesgrove import plot
 from bayesgrove.inference.path_trees import hierarchy_tree
 from bayesgrove.plot.levels import two_digits
-from bayesgrove.plot.settings_maps import MISSING
+from bayesgrove.plot.settings_maps import MISSING, digits_to_tell_apart
 from reference.hierarchies import LEVELS, NAMES, hierarchy_result
 from reference.results import grouped_tree, make_result, table_of
 
@@ -96,6 +96,15 @@ def test_sensitivity_writes_every_number_and_marks_missing_ones():
     image = ax.images[0]
     assert image.norm(14.0) == pytest.approx(0.5)
     assert plot.sensitivity([[1.0]], [1.0], [1.0]).images[0].get_cmap().name == "Greys"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "digits"),
+    [([[5.6, 5.4]], 3), ([[-1234.7, -1232.9]], 5), ([[4000.0, 9000.0]], 4), ([[1.0, 1.0]], 3), ([[0.0]], 3),
+     ([[np.nan]], 3), ([[1e6, 1e6 + 1e-6]], 7)],
+)  # fmt: skip
+def test_numbers_of_a_map_are_told_apart(numbers, digits):
+    assert digits_to_tell_apart(np.array(numbers)) == digits
 
 
 def test_level_scores_have_a_box_per_level_and_group():

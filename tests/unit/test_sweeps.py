@@ -12,7 +12,7 @@ from bayesgrove.core.table import table_from_array
 from bayesgrove.inference import cluster
 from bayesgrove.sweeps import fitting
 from bayesgrove.sweeps.fitting import Failure
-from bayesgrove.sweeps.page import page_html, write_page
+from bayesgrove.sweeps.page import mean_words, page_html, write_page
 from bayesgrove.sweeps.plan import check_settings, expand_grid, fit_key, plan_fits
 from bayesgrove.sweeps.records import FITS, RUNS
 from bayesgrove.sweeps.run import refuse_failures
@@ -116,6 +116,34 @@ def test_a_sweep_goes_on_after_a_stop_and_does_nothing_twice(whole, tmp_path, mo
     assert list((folder / RUNS).iterdir()) == []
 
 
+def test_trees_are_swept_and_told_apart(tmp_path):
+    """A sweep of trees goes on in its folder; other trees, or another name of a label, are refused there."""
+    texts = 3 * ["((a,b)c,d)e;", "((a,b)c)e;", "(x,(y,y)x,x)z;", "(x,(y,y)x)z;"]
+    trees, classes = bg.TreeData.from_newick(texts), 3 * [0, 0, 1, 1]
+    estimator, grid = bg.TreeHMMMixture(n_clusters=2, n_init=2), {"n_states": [1, 2]}
+    found = bg.sweep(estimator, trees, grid, y=classes, folder=tmp_path / "sweep")
+    assert found.columns["n_clusters"] == [2, 2]
+    alone = bg.TreeHMMMixture(n_clusters=2, n_init=2, n_states=2, random_state=0).fit(trees)
+    assert found.columns["ari"][1] == fitting.METRICS["ari"](classes, alone.labels_)
+    again = bg.sweep(estimator, trees, grid, y=classes, folder=tmp_path / "sweep")
+    assert again.columns == found.columns  # times too: nothing was fitted again
+    for other in (trees[::-1], bg.TreeData.from_newick([text.replace("y", "w") for text in texts])):
+        with pytest.raises(InvalidFileError, match=r"holds another sweep: it differs in (data|columns)"):
+            bg.sweep(estimator, other, grid, y=classes, folder=tmp_path / "sweep")
+
+
+def test_hierarchies_are_measured_level_by_level():
+    """Where depths differ the table has the levels of the deepest, and none where a fit has fewer."""
+    estimator = bg.BHMC(n_chains=1, n_tune=2, n_draws=4)
+    found = bg.sweep(estimator, X, {"depth": [2, 3]}, y=CLASSES)
+    assert {"cdl", "rcdl", "aid", "aod", "f_level_1", "f_level_2", "f_level_3"} <= set(found.measures)
+    alone = bg.BHMC(depth=2, n_chains=1, n_tune=2, n_draws=4, random_state=0, n_jobs=1).fit(X)
+    assert found.columns["cdl"][0] == alone.scores_["cdl"]
+    assert found.columns["f_level_2"][0] == bg.metrics.level_f_measure(alone.level_labels_, CLASSES)[1]
+    assert found.columns["f_level_3"][0] is None
+    assert found.columns["f_level_3"][1] is not None
+
+
 def test_a_damaged_record_is_made_again(whole, tmp_path):
     folder = tmp_path / "sweep"
     bg.sweep(model(), X, GRID, n_repeats=2, y=CLASSES, folder=folder)
@@ -190,6 +218,23 @@ def test_the_page_shows_maps_and_lets_nothing_in(whole, tmp_path):
     text = page_html(hostile, "<script>")
     assert "<script" not in text
     assert "&lt;script&gt;" in text
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ([-1234.215, -1234.075, None], "-1234.145 ± 0.099"),
+        ([3, 6], "4.5 ± 2.1"),
+        ([5000.0, 9000.0], "7000 ± 2828"),
+        ([3, 3], "3 ± 0"),
+        ([0.1234567], "0.123457"),
+        ([1e-9, 3e-9], "2e-09 ± 1.4e-09"),
+        ([True, False, True], "2 of 3"),
+        ([None, None], ""),
+    ],
+)
+def test_means_are_shown_to_two_digits_of_their_spread(cells, words):
+    assert mean_words(cells, range(len(cells))) == words
 
 
 def test_a_task_that_kills_its_workers_is_given_up(caplog):

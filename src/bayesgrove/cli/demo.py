@@ -1,5 +1,6 @@
 """`bayesgrove demo`: the main job, from start to end, on data that scikit-learn brings along."""
 
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ def demo(out: Path, console: Console, *, force: bool) -> None:
 
 def _is_own(out: Path) -> bool:
     """True for a folder the demo itself made before, which it may replace."""
-    return (out / run_folder.SUMMARY).is_file() and run_folder.read_summary(out).get("data") == DATA
+    return os.path.isfile(out / run_folder.SUMMARY) and run_folder.read_summary(out).get("data") == DATA
 
 
 def _fit(table: Any) -> tuple[Any, float]:

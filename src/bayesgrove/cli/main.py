@@ -27,6 +27,15 @@ app = typer.Typer(
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write; default: the terminal.")]
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder made by fit or demo.")]
+Index = Annotated[str | None, typer.Option(help="Column that names the rows.")]
+Header = Annotated[
+    bool | None, typer.Option("--header/--no-header", help="First line of a .csv or .tsv: names, or data.")
+]
+TreeFormat = Annotated[str | None, typer.Option(help="Of trees: auto, xml, json, jsonl, python, newick, ....")]
+TreeOptions = Annotated[
+    list[str] | None,
+    typer.Option("--read", metavar="KEY=VALUE", help="Of trees: an option of the reader; repeatable."),
+]
 Cluster = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="Work on the Dask cluster whose scheduler is there.")
 ]
@@ -61,19 +70,13 @@ def fit(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="A setting of the model; repeatable."),
     ] = None,
-    index: Annotated[str | None, typer.Option(help="Column that names the rows.")] = None,
+    index: Index = None,
     likelihood: Annotated[str | None, typer.Option(help="auto, gaussian, bernoulli, ...")] = None,
     seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Number of parallel jobs.")] = None,
-    header: Annotated[
-        bool | None,
-        typer.Option("--header/--no-header", help="First line of a .csv or .tsv: names, or data."),
-    ] = None,
-    format: Annotated[str | None, typer.Option(help="Of trees: auto, xml, json, jsonl, python, newick, ....")] = None,
-    read: Annotated[
-        list[str] | None,
-        typer.Option("--read", metavar="KEY=VALUE", help="Of trees: an option of the reader; repeatable."),
-    ] = None,
+    header: Header = None,
+    format: TreeFormat = None,
+    read: TreeOptions = None,
     cluster: Cluster = None,
     verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, help="Tell more.")] = 0,
     force: Force = False,
@@ -232,7 +235,7 @@ def reproduce(
 @app.command()
 def sweep(
     model: Annotated[str, typer.Argument(metavar="MODEL", help=f"One of: {', '.join(MODELS)}.")],
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="Table: .csv, .tsv, .parquet, .npy or .npz.")],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A table, or trees for models of trees, as for fit.")],
     out: Annotated[Path, typer.Option("--out", help="Folder for the results; the same sweep goes on in it.")],
     grid: Annotated[
         list[str] | None,
@@ -249,22 +252,24 @@ def sweep(
         list[str] | None, typer.Option("--metric", help="ari, nmi, vi or binder, against --classes; repeatable.")
     ] = None,
     classes: Annotated[str | None, typer.Option(help="Column of known classes; it is left out of the table.")] = None,
-    index: Annotated[str | None, typer.Option(help="Column that names the rows.")] = None,
-    header: Annotated[
-        bool | None,
-        typer.Option("--header/--no-header", help="First line of a .csv or .tsv: names, or data."),
-    ] = None,
+    index: Index = None,
+    header: Header = None,
+    format: TreeFormat = None,
+    read: TreeOptions = None,
     seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
     workers: Annotated[int | None, typer.Option(help="Fits at a time, each in a process.")] = None,
     cluster: Cluster = None,
 ) -> None:
     """Fit a model under many settings, several times each; a sweep that was stopped goes on."""
     from bayesgrove.cli.progress import log_to_stderr
+    from bayesgrove.cli.settings import parse_settings
+    from bayesgrove.cli.sources import Reading
     from bayesgrove.cli.sweep import SweepRequest
     from bayesgrove.cli.sweep import sweep as run_sweep
 
+    reading = Reading(index, header, format, parse_settings(read or [], "--read"))
     request = SweepRequest(
-        model, data, out, grid or [], settings_file, fixed or [], repeats, metric or [], classes, index, header, seed,
+        model, data, out, grid or [], settings_file, fixed or [], repeats, metric or [], classes, reading, seed,
         workers, cluster,
     )  # fmt: skip
     with log_to_stderr(0):

@@ -65,16 +65,16 @@ def run_timed(name: str, *, quick: bool, seed: int, data_home: Path | None) -> t
 
 def check_place(out: Path) -> None:
     """Refuse what is not, and cannot become, a folder."""
-    if os.path.lexists(out) and not out.is_dir():
+    if os.path.lexists(out) and not os.path.isdir(out):
         raise InvalidFileError(f"{out} is a file; --out names a folder.", path=out)
-    if not out.absolute().parent.is_dir():
+    if not os.path.isdir(out.absolute().parent):
         raise InvalidFileError(f"there is no folder {out.absolute().parent} to make {out.name} in.", path=out)
 
 
 def check_folder(out: Path, *, force: bool) -> None:
     """Refuse a folder with something else in it before any work is done."""
     check_place(out)
-    if out.is_dir() and any(out.iterdir()) and not (force and (out / OUTCOME).is_file()):
+    if os.path.isdir(out) and any(out.iterdir()) and not (force and os.path.isfile(out / OUTCOME)):
         raise InvalidFileError(f"{out} is not empty; choose another folder, or --force for one of ours.", path=out)
 
 

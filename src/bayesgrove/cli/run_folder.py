@@ -12,6 +12,7 @@ from typing import Any
 from bayesgrove.cli import models, views
 from bayesgrove.core.errors import InvalidFileError
 from bayesgrove.io import atomic
+from bayesgrove.io.json_files import read_small_json
 
 MODEL, LABELS, NEWICK, PICTURE, SUMMARY = "model.bg", "labels.csv", "tree.newick", "tree.png", "summary.json"
 REPORT = "report.html"
@@ -24,13 +25,13 @@ MAX_SUMMARY_BYTES = 256 * 2**20
 
 def check_destination(run: Path, *, force: bool) -> None:
     """Raise unless a run may be written to this folder; called before any work is done."""
-    if os.path.lexists(run) and not run.is_dir():
+    if os.path.lexists(run) and not os.path.isdir(run):
         raise InvalidFileError(f"{run} is a file; --out names a folder.", path=run)
     if not os.path.isdir(run.absolute().parent):
         raise InvalidFileError(f"there is no folder {run.absolute().parent} to make {run.name} in.", path=run)
-    if not run.is_dir() or not any(run.iterdir()):
+    if not os.path.isdir(run) or not any(run.iterdir()):
         return
-    if not (run / SUMMARY).is_file() and (run / REQUEST).is_file():
+    if not os.path.isfile(run / SUMMARY) and os.path.isfile(run / REQUEST):
         if not force:
             raise InvalidFileError(
                 f"{run} holds a run that has not ended; go on with: bayesgrove resume {run}, or add --force to begin "
@@ -38,7 +39,7 @@ def check_destination(run: Path, *, force: bool) -> None:
                 path=run,
             )
         return
-    if not (run / SUMMARY).is_file():
+    if not os.path.isfile(run / SUMMARY):
         raise InvalidFileError(f"{run} has files that are no bayesgrove run; choose a new or empty folder.", path=run)
     if not force:
         raise InvalidFileError(f"{run} holds a run already; choose another name or add --force.", path=run)
@@ -86,7 +87,7 @@ def begin_chains(run: Path, request: dict[str, Any]) -> Path:
 
 def read_request(run: Path) -> dict[str, Any]:
     """What was asked of a run of chains."""
-    if not (run / REQUEST).is_file():
+    if not os.path.isfile(run / REQUEST):
         raise InvalidFileError(
             f"{run} has no {REQUEST}: there are no chains to go on with. A run_dir made from Python is resumed there, "
             "with resume=True.",
@@ -140,7 +141,7 @@ def write_picture(run: Path, model: Any) -> str | None:
 
 def open_run(run: Path) -> tuple[Any, dict[str, Any]]:
     """The fitted model of a run and its summary."""
-    if not run.is_dir():
+    if not os.path.isdir(run):
         raise InvalidFileError(f"there is no run folder {run}; make one with: bayesgrove fit MODEL DATA --out {run}")
     return models.load_model(run / MODEL), read_summary(run)
 
@@ -148,23 +149,19 @@ def open_run(run: Path) -> tuple[Any, dict[str, Any]]:
 def read_summary(run: Path) -> dict[str, Any]:
     """The summary of a run."""
     path = run / SUMMARY
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise InvalidFileError(f"{run} is no bayesgrove run: it has no {path.name}.", path=path)
     summary = _read_document(path)
     if not isinstance(summary.get("columns"), list):
         raise InvalidFileError(f"{path} is damaged: it lists no columns.", path=path)
+    n_clusters = summary.get("n_clusters", 1)
+    if isinstance(n_clusters, bool) or not isinstance(n_clusters, int):
+        raise InvalidFileError(f"{path} is damaged: n_clusters is {n_clusters!r:.80}, no whole number.", path=path)
     return summary
 
 
 def _read_document(path: Path) -> dict[str, Any]:
-    try:
-        if path.stat().st_size > MAX_SUMMARY_BYTES:
-            raise InvalidFileError(f"{path} has more than {MAX_SUMMARY_BYTES} bytes; it is damaged.", path=path)
-        document = json.loads(path.read_bytes())
-    except OSError as error:
-        raise InvalidFileError(f"cannot read {path}: {error.strerror}.", path=path) from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidFileError(f"{path} is damaged: it is not JSON.", path=path) from error
+    document = read_small_json(path, MAX_SUMMARY_BYTES)
     if not isinstance(document, dict):
         raise InvalidFileError(f"{path} is damaged: it lists no columns.", path=path)
     return document

@@ -1,6 +1,7 @@
 """`bayesgrove status`: how far a run is, without disturbing it."""
 
 import math
+import os
 from pathlib import Path
 
 from rich.console import Console
@@ -18,9 +19,9 @@ def status(run: Path, console: Console) -> None:
     folder = chains_folder(run)
     if folder is not None:
         show_status(run_status(folder), run, console)
-    elif (run / run_folder.SUMMARY).is_file():
+    elif os.path.isfile(run / run_folder.SUMMARY):
         summary = run_folder.read_summary(run)
-        console.print(f"{summary.get('model', 'model')}: ended, {count(int(summary['n_clusters']), 'cluster')}")
+        console.print(f"{summary.get('model', 'model')}: ended, {count(summary.get('n_clusters', 1), 'cluster')}")
     else:
         raise InvalidFileError(f"{run} holds no run of bayesgrove.", path=run)
 
@@ -28,7 +29,7 @@ def status(run: Path, console: Console) -> None:
 def chains_folder(run: Path) -> Path | None:
     """Where the logs of a run's chains are: in a folder of its own, or `run` itself when it was made from Python."""
     for folder in (run / run_folder.CHAINS, run):
-        if (folder / NAME).is_file():
+        if os.path.isfile(folder / NAME):
             return folder
     return None
 
@@ -45,7 +46,7 @@ def show_status(found: RunStatus, run: Path, console: Console) -> None:
         grid.add_row(str(chain.chain), state, f"{chain.sweep:,}", f"{chain.n_draws:,} of {found.n_draws:,}", log_joint)
     console.print(f"{found.model}: {phase(found)}", style="bold")
     console.print(grid)
-    if not found.is_running and not found.is_finished and (run / run_folder.REQUEST).is_file():
+    if not found.is_running and not found.is_finished and os.path.isfile(run / run_folder.REQUEST):
         console.print(f"go on with: bayesgrove resume {run}", soft_wrap=True)
 
 

@@ -1,7 +1,6 @@
 """`bayesgrove sweep`: a model under many settings, several times each, to a table and a page."""
 
 import dataclasses
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from bayesgrove.cli import models
 from bayesgrove.cli.cluster import on_cluster
 from bayesgrove.cli.settings import build_model, parse_settings, parse_value
+from bayesgrove.cli.sources import Reading, check_reading, read_rows
 from bayesgrove.core.errors import InvalidFileError, InvalidSettingError, MissingExtraError
 from bayesgrove.core.table import Table
-from bayesgrove.io.tables import read_labelled_table
+from bayesgrove.io.json_files import read_small_json
+from bayesgrove.io.tree_data import TreeData
 from bayesgrove.sweeps import Sweep
 from bayesgrove.sweeps import sweep as run_sweep
 from bayesgrove.sweeps.page import write_page
@@ -39,8 +40,7 @@ class SweepRequest:
     n_repeats: int
     metrics: list[str]
     classes: str | None
-    index: str | None
-    header: bool | None
+    reading: Reading
     seed: int
     n_workers: int | None
     cluster: str | None
@@ -53,8 +53,8 @@ def sweep(request: SweepRequest, console: Console) -> None:
         raise InvalidSettingError("--workers and --cluster are two ways to go; give one of them.")
     check_destination(request.out)
     model = build_model(models.model_class(request.model), parse_settings(request.fixed))
-    table, _ = read_labelled_table(request.data, index=request.index, header=request.header)
-    table, classes = take_classes(table, request.classes)
+    check_reading(request.model, request.reading)
+    rows, classes = take_classes(read_rows(request.model, request.data, request.reading).data, request.classes)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     progress = Console(stderr=True)
     with (
@@ -64,7 +64,7 @@ def sweep(request: SweepRequest, console: Console) -> None:
         task = bar.add_task("fits", total=None)
         found = run_sweep(
             model,
-            table,
+            rows,
             grid,
             n_repeats=request.n_repeats,
             y=classes,
@@ -79,11 +79,11 @@ def sweep(request: SweepRequest, console: Console) -> None:
 
 def check_destination(out: Path) -> None:
     """Refuse what is no folder, or one with something else in it, before any work is done."""
-    if os.path.lexists(out) and not out.is_dir():
+    if os.path.lexists(out) and not os.path.isdir(out):
         raise InvalidFileError(f"{out} is a file; --out names a folder.", path=out)
     if not os.path.isdir(out.absolute().parent):
         raise InvalidFileError(f"there is no folder {out.absolute().parent} to make {out.name} in.", path=out)
-    if out.is_dir() and any(out.iterdir()) and not (out / RECORD).is_file():
+    if os.path.isdir(out) and any(out.iterdir()) and not os.path.isfile(out / RECORD):
         raise InvalidFileError(f"{out} has files that are no sweep; choose a new or empty folder.", path=out)
 
 
@@ -106,14 +106,7 @@ def read_grid(request: SweepRequest) -> Any:
 
 def read_settings(path: Path) -> Any:
     """A list of settings, or an object of lists, from a JSON file."""
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise InvalidFileError(f"{path} has more than {MAX_BYTES} bytes.", path=path)
-        document = json.loads(path.read_bytes())
-    except OSError as error:
-        raise InvalidFileError(f"cannot read {path}: {error.strerror}.", path=path) from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidFileError(f"{path} is not JSON.", path=path) from error
+    document = read_small_json(path, MAX_BYTES)
     if isinstance(document, list) and all(isinstance(settings, dict) for settings in document):
         return document
     if isinstance(document, dict):
@@ -124,8 +117,12 @@ def read_settings(path: Path) -> Any:
     )
 
 
-def take_classes(table: Table, name: str | None) -> tuple[Table, np.ndarray | None]:
-    """The table without its column of known classes, and the classes."""
+def take_classes(table: Table | TreeData, name: str | None) -> tuple[Table | TreeData, np.ndarray | None]:
+    """The table without its column of known classes, and the classes; trees with those their format has."""
+    if isinstance(table, TreeData):
+        if name is not None:
+            raise InvalidSettingError(f"--classes {name} names a column, and trees have none; leave it out.")
+        return table, table.targets
     if name is None:
         return table, None
     classes = table.select([name]).values[:, 0]

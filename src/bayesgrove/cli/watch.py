@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import os
 import signal
 import threading
 import webbrowser
@@ -75,7 +76,7 @@ class RunSource:
     """A run folder as a watcher wants it: what it is at, and its result so far."""
 
     def __init__(self, run: Path) -> None:
-        if not run.is_dir():
+        if not os.path.isdir(run):
             raise InvalidFileError(f"there is no run folder {run}.", path=run)
         self.run = run
         self._chains = chains_folder(run)
@@ -110,7 +111,7 @@ class RunSource:
 
     def _is_ended(self) -> bool:
         """Whether the model is there and no chain is being made longer."""
-        if not (self.run / run_folder.SUMMARY).is_file():
+        if not os.path.isfile(self.run / run_folder.SUMMARY):
             return False
         return self._chains is None or not run_status(self._chains).is_running
 

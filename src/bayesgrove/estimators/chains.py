@@ -1,5 +1,6 @@
 """What estimators that run Markov chains share: parameters, running, resuming, continuing, diagnostics."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
@@ -48,12 +49,14 @@ class ChainEstimator(CallbackSupportMixin, BaseEstimator):
         check_n_jobs(self.n_jobs)
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit)
+        if self.run_dir is not None and not isinstance(self.run_dir, str | os.PathLike):
+            raise InvalidSettingError(f"run_dir must be None or the path of a folder, got {self.run_dir!r:.80}.")
         if self.resume and self.run_dir is None:
             raise InvalidSettingError("resume=True needs run_dir, the folder of the run to go on with.")
 
     def _resolve_seed(self) -> int:
         """The seed; a run that is resumed without one goes on with its own."""
-        if self.random_state is None and self.resume and (Path(self.run_dir) / NAME).exists():
+        if self.random_state is None and self.resume and os.path.exists(Path(self.run_dir) / NAME):
             return int(read_run(Path(self.run_dir))["seed"])
         return resolve_seed(self.random_state)
 

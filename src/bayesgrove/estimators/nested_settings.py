@@ -32,7 +32,7 @@ def check_number(name: str, value: Any) -> None:
     if isinstance(value, str):
         raise InvalidSettingError(f"{name} must be a positive number or 'auto', got {value!r}.", setting=name)
     check_positive(name, value)
-    if np.isinf(value):
+    if value == np.inf:
         raise InvalidSettingError(f"{name} must be finite, got inf. Try 1.0.", setting=name)
 
 

@@ -112,6 +112,7 @@ def load(path: str | Path) -> Any:
 def restored(file: ModelFile) -> Any:
     """An estimator with the attributes that `fit` would have set; its `_restore` sets what is its own."""
     document, arrays = file.document, file.arrays
+    check_about(document)
     kind = getattr(importlib.import_module(HOMES[file.kind]), file.kind)
     if file.kind in TREE_MODELS:
         return restored_tree_model(kind, file)
@@ -135,6 +136,13 @@ def restored(file: ModelFile) -> Any:
     described = restored_description(document, arrays, model.tree_, model._schema)
     model.result_ = replace(model.result_, description=described)
     return model
+
+
+def check_about(document: dict[str, Any]) -> None:
+    """Refuse what a report could not show: provenance, its settings and details are objects."""
+    about, details = document.get("provenance", {}), document.get("details", {})
+    if not all(isinstance(part, dict) for part in (about, details)) or not isinstance(about.get("settings", {}), dict):
+        raise InvalidFileError("provenance, its settings and details are objects")
 
 
 def restored_tree(document: dict[str, Any], arrays: dict[str, np.ndarray]) -> Tree:

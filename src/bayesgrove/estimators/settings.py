@@ -1,5 +1,7 @@
 """Checks of constructor parameters, made by `fit` before any work is done."""
 
+import math
+import sys
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
@@ -25,6 +27,8 @@ def check_positive(name: str, value: Any) -> None:
     """Refuse what is no positive number."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value > 0:
         raise InvalidSettingError(f"{name} must be a positive number, got {value!r}.", setting=name)
+    if sys.float_info.max < value < math.inf:  # an integer that no float can hold
+        raise InvalidSettingError(f"{name} must be at most {sys.float_info.max:.2g}, got more.", setting=name)
 
 
 def check_n_jobs(value: Any) -> None:

@@ -10,7 +10,13 @@ from bayesgrove.core.rng import generator, resolve_seed
 from bayesgrove.estimators.clusterer import SAMPLING_PATH
 from bayesgrove.estimators.settings import check_whole
 from bayesgrove.estimators.tree_estimator import FITTED, TreeEstimator
-from bayesgrove.estimators.tree_inputs import TreeSchema, check_strength, check_tree_settings, fitting_trees
+from bayesgrove.estimators.tree_inputs import (
+    TreeSchema,
+    check_em_settings,
+    check_strength,
+    check_tree_settings,
+    fitting_trees,
+)
 from bayesgrove.io.tree_data import TreeData
 from bayesgrove.models.tree_hmm.em import EMFit, EMSettings, fit_em
 from bayesgrove.models.tree_hmm.engine import make_scratch, state_posteriors, upward
@@ -198,6 +204,7 @@ class TreeHMM(TreeEstimator):
             For scikit-learn's sake.
         """
         check_tree_settings(self)
+        check_em_settings(self)
         strengths = check_strength(self.prior_strength)
         check_whole("n_states", self.n_states, 1)
         data, self._schema = fitting_trees(X, self)

@@ -13,7 +13,7 @@ from bayesgrove.estimators.settings import check_whole
 from bayesgrove.estimators.tree_components import component_models, joined_parameters
 from bayesgrove.estimators.tree_estimator import TreeEstimator
 from bayesgrove.estimators.tree_hmm import FIT_PATH, TreeHMM
-from bayesgrove.estimators.tree_inputs import check_strength, check_tree_settings, fitting_trees
+from bayesgrove.estimators.tree_inputs import check_em_settings, check_strength, check_tree_settings, fitting_trees
 from bayesgrove.io.tree_data import TreeData
 from bayesgrove.models.tree_hmm.em import EMFit, EMSettings, assign, fit_em
 from bayesgrove.models.tree_hmm.links import plain_links, unique_links
@@ -157,6 +157,7 @@ class TreeHMMMixture(TreeEstimator):
             For scikit-learn's sake.
         """
         check_tree_settings(self)
+        check_em_settings(self)
         strengths = check_strength(self.prior_strength)
         check_whole("n_states", self.n_states, 1)
         check_whole("n_clusters", self.n_clusters, 1)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesgrove.core.errors import InvalidInputError, InvalidSettingError, InvalidTreeError
+from bayesgrove.core.errors import InvalidInputError, InvalidSettingError, InvalidTreeError, MemoryLimitError
 from bayesgrove.estimators.settings import check_choice, check_positive, check_whole
 from bayesgrove.io.tree_data import TreeData
 from bayesgrove.io.tree_labels import UNSEEN_RULES
@@ -14,6 +14,7 @@ from bayesgrove.trees.forest import OVERFLOW_RULES
 
 EMISSIONS = ("auto", "discrete", "gaussian")
 LEARN = "auto"
+MOST_TABLE_BYTES = 2 * 2**30
 
 
 class TreeSchema(NamedTuple):
@@ -35,6 +36,28 @@ def check_tree_settings(model: Any) -> None:
     check_choice("unseen", model.unseen, UNSEEN_RULES)
     check_choice("overflow", model.overflow, OVERFLOW_RULES)
     check_whole("min_count", model.min_count, 1)
+
+
+def check_em_settings(model: Any) -> None:
+    """Refuse settings of starts and steps that are no numbers."""
+    check_whole("n_init", model.n_init, 1)
+    check_whole("max_iter", model.max_iter, 1)
+    if isinstance(model.tol, bool) or not isinstance(model.tol, int | float | np.number) or not model.tol >= 0:
+        raise InvalidSettingError(f"tol is a number that is not negative, got {model.tol!r}. 0 runs all of max_iter.")
+
+
+def check_memory(data: TreeData, model: Any) -> None:
+    """Refuse tables larger than the limit before anything of their size is made."""
+    n_states = model.n_states if isinstance(model.n_states, int | np.integer) else 1
+    n_clusters = int(getattr(model, "n_clusters", 1))
+    n_positions, n_labels = data.max_outdegree, max(data.n_labels, 1)
+    n_bytes = 8 * n_clusters * int(n_states) * (n_positions * (int(n_states) + 1) + n_labels)
+    if n_bytes > MOST_TABLE_BYTES:
+        raise MemoryLimitError(
+            f"tables of {n_clusters} clusters, {n_states} states, {n_positions} positions and {n_labels} labels take "
+            f"{n_bytes // 2**30} GiB, more than {MOST_TABLE_BYTES // 2**30}. Take fewer of them.",
+            n_bytes=n_bytes,
+        )
 
 
 def check_strength(value: Any, *, may_learn: bool = False) -> Any:
@@ -80,6 +103,7 @@ def fitting_trees(X: Any, model: Any) -> tuple[TreeData, TreeSchema]:
     n_labels = 0 if n_columns else max(data.n_labels, 1)
     if not n_columns and data.n_labels == 0:  # every label is unknown
         data = with_n_labels(data, 1)
+    check_memory(data, model)
     return data, TreeSchema(data.vocabulary or None, n_labels, data.max_outdegree, n_columns)
 
 

@@ -3,7 +3,7 @@
 import logging
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from bayesgrove.core.errors import RunStoppedError
@@ -27,7 +27,15 @@ def active_client() -> Any | None:
 def map_on_cluster(
     client: Any, function: Callable[..., Any], shared: Any, calls: Sequence[tuple[Any, ...]]
 ) -> list[Any]:
-    """`function(shared, *call)` of each call, in order; `shared` is sent to the cluster once.
+    """`function(shared, *call)` of each call, in order; as `as_done_on_cluster`."""
+    found = dict(as_done_on_cluster(client, function, shared, calls))
+    return [found[number] for number in range(len(calls))]
+
+
+def as_done_on_cluster(
+    client: Any, function: Callable[..., Any], shared: Any, calls: Sequence[tuple[Any, ...]]
+) -> Iterator[tuple[int, Any]]:
+    """The number of each call with `function(shared, *call)`, as they are done; `shared` is sent to the cluster once.
 
     Calls must give the same, or go on, when made again: that is what happens to those whose worker dies.
     """
@@ -39,22 +47,22 @@ def map_on_cluster(
     def submit(number: int) -> Any:
         return client.submit(function, sent, *calls[number], pure=False)
 
-    results: list[Any] = [None] * len(calls)
     running = {number: submit(number) for number in range(len(calls))}
     n_losses = [0] * len(calls)
     while running:
         for number in [number for number, future in running.items() if future.done()]:
             future = running.pop(number)
             try:
-                results[number] = future.result()
+                result = future.result()
             except Exception as error:
                 if type(error).__name__ not in LOST:
                     raise
                 n_losses[number] += 1
                 refuse_deadly(number, n_losses[number], error)
                 running[number] = submit(number)
+            else:
+                yield number, result
         time.sleep(POLL_SECONDS)
-    return results
 
 
 def itself(shared: Any) -> Any:

@@ -12,6 +12,7 @@ from bayesgrove.core.errors import InvalidFileError, RunStoppedError
 from bayesgrove.core.provenance import package_versions
 from bayesgrove.inference.store import log_path
 from bayesgrove.io.atomic import write_text
+from bayesgrove.io.json_files import read_small_json
 from bayesgrove.io.lock import release_lock, take_lock
 
 NAME = "run.json"
@@ -25,8 +26,9 @@ def writing(folder: Path, *, resume: bool) -> Iterator[None]:
     """The folder, made where it is missing and locked for this process; a run in it is touched only to resume it."""
     try:
         folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise InvalidFileError(f"cannot make the folder {folder}: {error.strerror}.", path=folder) from error
+    except (OSError, ValueError) as error:  # a name that holds a NUL
+        reason = getattr(error, "strerror", None) or error
+        raise InvalidFileError(f"cannot make the folder {str(folder)!r}: {reason}.", path=folder) from error
     if has_run(folder) and not resume:
         raise InvalidFileError(
             f"{folder} holds a run already. Give resume=True to go on with it, or another run_dir for a new one.",
@@ -34,7 +36,7 @@ def writing(folder: Path, *, resume: bool) -> Iterator[None]:
         )
     lock = take_lock(folder / NAME)
     try:
-        if (folder / NAME).exists():
+        if os.path.exists(folder / NAME):
             read_run(folder)  # what is damaged or newer is not written over
         yield
     finally:
@@ -43,7 +45,7 @@ def writing(folder: Path, *, resume: bool) -> Iterator[None]:
 
 def has_run(folder: Path) -> bool:
     """Whether a run was begun here."""
-    return (folder / NAME).exists() or log_path(folder, 0).exists()
+    return os.path.exists(folder / NAME) or os.path.exists(log_path(folder, 0))
 
 
 def write_run(folder: Path, document: Mapping[str, Any]) -> None:
@@ -66,17 +68,9 @@ def write_run(folder: Path, document: Mapping[str, Any]) -> None:
 def read_run(folder: Path) -> dict[str, Any]:
     """What `write_run` wrote, checked."""
     path = folder / NAME
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise InvalidFileError(f"{folder} holds no run of chains: it has no {NAME}.", path=path)
-    try:
-        if os.path.getsize(path) > MAX_BYTES:
-            raise InvalidFileError(f"{path} has more than {MAX_BYTES} bytes; it is damaged.", path=path)
-        document = json.loads(path.read_bytes())
-    except OSError as error:
-        raise InvalidFileError(f"cannot read {path}: {error.strerror}.", path=path) from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidFileError(f"{path} is damaged: it is not JSON.", path=path) from error
-    return _check(path, document)
+    return _check(path, read_small_json(path, MAX_BYTES))
 
 
 def _check(path: Path, document: Any) -> dict[str, Any]:

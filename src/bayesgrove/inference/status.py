@@ -91,7 +91,7 @@ def read_chains(run_dir: str | os.PathLike[str], n_draws: int | None = None) -> 
 
 def _chain_status(folder: Path, chain: int, schedule: Schedule, view: ChainView | None) -> ChainStatus:
     path = log_path(folder, chain)
-    last = last_draw(path) if path.exists() else None
+    last = last_draw(path) if os.path.exists(path) else None
     n_draws = 0 if last is None else last.number + 1
     sweep = n_sweeps(schedule, n_draws) if n_draws else 0
     log_joint = math.nan if last is None else last.scalars.get("log_joint", math.nan)

@@ -56,7 +56,7 @@ def is_dask_array(source: Any) -> bool:
 def parquet_files(path: str | os.PathLike[str]) -> list[Path]:
     """The Parquet files of a folder by their names, or the one of a path; none where it is something else."""
     place = Path(path)
-    if place.is_dir():
+    if os.path.isdir(place):
         return sorted(inner for inner in place.iterdir() if inner.suffix.lower() == ".parquet")
     return [place] if place.suffix.lower() == ".parquet" else []
 
@@ -155,7 +155,7 @@ def _file_blocks(path: Path, block_rows: int) -> Iterable[Any]:
     files = parquet_files(path)
     if files:
         return itertools.chain.from_iterable(_parquet_blocks(file, block_rows) for file in files)
-    if path.is_dir():
+    if os.path.isdir(path):
         raise InvalidFileError(f"{path} is a folder without .parquet files.", path=path)
     return _slices(read_table(path).values, block_rows)
 

@@ -55,12 +55,12 @@ def find_paths(paths: Paths) -> list[Path]:
 
 def _find(name: str) -> list[Path]:
     path = Path(name).expanduser()
-    if path.is_dir():
+    if os.path.isdir(path):
         return _in_folder(path)
-    if path.exists() or not glob.has_magic(name):
+    if os.path.exists(path) or not glob.has_magic(name):
         return [path]
     found = sorted(Path(match) for match in glob.glob(str(path), recursive=True))
-    return [file for file in found if file.is_file()]
+    return [file for file in found if os.path.isfile(file)]
 
 
 def _in_folder(folder: Path) -> list[Path]:
@@ -90,7 +90,7 @@ def format_of(name: str) -> str | None:
 def entries(path: Path, wanted: str, options: ReaderOptions) -> Iterator[Entry]:
     """What is to be read of a path: itself, or the members of an archive that have the format wanted."""
     with _naming_damage(path):
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise InvalidFileError(f"there is no file {path}.", path=path)
         kind = archive_kind(path.name)
         if kind == ".zip":

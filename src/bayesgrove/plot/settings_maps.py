@@ -14,6 +14,7 @@ from bayesgrove.plot.words import bare, font_of, name_axes, name_colour_bar, pla
 DARK = 0.55
 """Brightness below which letters are white."""
 MISSING = "#BDBDBD"
+MOST_DIGITS = 7
 
 
 def sensitivity(
@@ -81,6 +82,7 @@ def settings_map(
     ax.set_xticks(np.arange(len(columns[1])), [value_words(value) for value in columns[1]])
     ax.set_yticks(np.arange(len(rows[1])), [value_words(value) for value in rows[1]])
     write_cells(ax, image, numbers)
+    bar.ax.ticklabel_format(axis="y", useOffset=False)
     name_colour_bar(ax, bar, name)
     set_title(ax, title)
     return ax
@@ -103,6 +105,17 @@ def colour_scale(numbers: np.ndarray, middle: float | None, from_zero: bool) -> 
     return {"cmap": "PuOr_r", "vmin": middle - farthest, "vmax": middle + farthest}
 
 
+def digits_to_tell_apart(numbers: np.ndarray) -> int:
+    """Significant digits that show whole numbers, and two digits of what lies between the least and the largest."""
+    known = np.abs(numbers[np.isfinite(numbers)])
+    top = known.max(initial=0.0)
+    spread = np.ptp(numbers[np.isfinite(numbers)]) if known.size else 0.0
+    if top == 0.0:
+        return 3
+    n_whole, n_apart = np.floor(np.log10(top)) + 1, np.ceil(np.log10(top / spread)) + 2 if spread > 0.0 else 0
+    return int(min(max(3, n_whole, n_apart), MOST_DIGITS))
+
+
 def write_cells(
     ax: Any, image: Any, numbers: np.ndarray, shades: np.ndarray | None = None, missing: str = "none"
 ) -> None:
@@ -112,11 +125,12 @@ def write_cells(
     font = min(font_of(ax) - 1.0, 0.6 * height / numbers.shape[0], width / numbers.shape[1] / 3.0)
     if font < 4.5:
         return
+    digits = digits_to_tell_apart(numbers)
     for row, column in np.ndindex(numbers.shape):
         value = numbers[row, column]
         red, green, blue, _ = image.cmap(image.norm(shades[row, column]))
         is_dark = np.isfinite(value) and 0.3 * red + 0.59 * green + 0.11 * blue < DARK
-        words = f"{value:.3g}" if np.isfinite(value) else missing
+        words = f"{value:.{digits}g}" if np.isfinite(value) else missing
         ax.text(column, row, words, ha="center", va="center", fontsize=font, color="white" if is_dark else "#222222")
 
 

@@ -1,5 +1,6 @@
 """Heller and Ghahramani (2005): purity of the trees of Bayesian hierarchical clustering and of linkage, on digits."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def run(*, quick: bool, seed: int, data_home: Any, tell: Tell) -> Outcome:
             tell(f"{name}, draw {k + 1}")
             X, classes = draw_images(digits, seed + k)
             rows.append({"data": name, "seed": seed + k, **purities(X, classes, seed + k)})
-    tables = {"purity": mean_rows(rows), "draws": rows}
+    tables: dict[str, Sequence[Row]] = {"purity": mean_rows(rows), "draws": rows}
     return Outcome(
         "Purity of trees of handwritten digits",
         tables,

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.metrics import normalized_mutual_info_score
 
 from bayesgrove.core.errors import BayesgroveError, InvalidInputError
+from bayesgrove.metrics import level_f_measure
 from bayesgrove.stats.partitions import adjusted_rand, binder_loss, variation_of_information
 from bayesgrove.sweeps.plan import Fit
 from bayesgrove.sweeps.records import finish_record, logs_path
@@ -76,10 +77,20 @@ def summarise(model: Any, classes: np.ndarray | None, metrics: Sequence[str], se
         "n_views": int(model.n_views_) if hasattr(model, "n_views_") else None,
         "log_evidence": finite(getattr(model, "log_evidence_", None)),
         "log_joint": None if posterior is None else finite(np.mean(posterior.scalars["log_joint"][:, -1])),
+        **{name: finite(score) for name, score in getattr(model, "scores_", {}).items()},
+        **level_scores(model, classes),
         "converged": bool(model.converged_) if hasattr(model, "converged_") else None,
         "seconds": round(seconds, 4),
         **scores,
     }
+
+
+def level_scores(model: Any, classes: np.ndarray | None) -> dict[str, float]:
+    """F-measure of every level of a hierarchy of fixed depth against known classes."""
+    if classes is None or not hasattr(model, "level_labels_"):
+        return {}
+    found = level_f_measure(model.level_labels_, classes)
+    return {f"f_level_{level}": float(score) for level, score in enumerate(found, 1)}
 
 
 def finite(value: Any) -> float | None:

@@ -19,10 +19,14 @@ MOST_ROWS = 2_000
 MOST_LEVELS = 40
 """Values of a setting beyond which a map is left out."""
 UNDRAWN = ("converged",)
+MOST_DECIMALS = 6
 STYLE = """
+.wide { overflow-x: auto; max-height: 90vh; overflow-y: auto; }
 table { border-collapse: collapse; font-size: .9rem; }
-th, td { text-align: right; padding: .15rem .6rem; border-bottom: 1px solid var(--line); }
-img { max-width: 100%; background: #ffffff; margin: .4rem .8rem .4rem 0; }
+th, td { text-align: right; padding: .15rem .6rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
+thead th { position: sticky; top: 0; background: var(--paper); }
+.maps { display: flex; flex-wrap: wrap; align-items: flex-start; gap: .8rem; }
+img { max-width: 100%; background: #ffffff; }
 """
 
 
@@ -64,11 +68,19 @@ def summary_section(found: Sweep) -> list[str]:
 
 
 def mean_words(cells: Sequence[Any], fits: Sequence[int]) -> str:
-    """Mean and standard deviation of some cells."""
-    known = [float(cells[fit]) for fit in fits if cells[fit] is not None]
+    """Mean and standard deviation of some cells, to two digits of the latter; how many of them are true."""
+    known = [cells[fit] for fit in fits if cells[fit] is not None]
     if not known:
         return ""
-    return f"{np.mean(known):.6g}" + (f" ± {np.std(known, ddof=1):.2g}" if len(known) > 1 else "")
+    if all(isinstance(cell, bool) for cell in known):
+        return f"{sum(known)} of {len(known)}"
+    mean, spread = float(np.mean(known)), float(np.std(known, ddof=1)) if len(known) > 1 else 0.0
+    if spread == 0.0:
+        return f"{mean:.6g}" + (" ± 0" if len(known) > 1 else "")
+    n_decimals = max(1 - int(np.floor(np.log10(spread))), 0)
+    if n_decimals > MOST_DECIMALS:
+        return f"{mean:.6g} ± {spread:.2g}"
+    return f"{mean:.{n_decimals}f} ± {spread:.{n_decimals}f}"
 
 
 def map_section(found: Sweep) -> list[str]:
@@ -81,7 +93,8 @@ def map_section(found: Sweep) -> list[str]:
         return []
     drawn = ["<h2>Maps</h2>", "<p>Means over repeats and all other settings.</p>"]
     for measure in (name for name in found.measures if name not in UNDRAWN):
-        drawn += [picture(found, measure, *pair) for pair in pairs or [(varied[0], None)]]
+        pictures = [picture(found, measure, *pair) for pair in pairs or [(varied[0], None)]]
+        drawn += [f'<h3>{html.escape(measure)}</h3>\n<div class="maps">', *pictures, "</div>"]
     return drawn
 
 
@@ -122,7 +135,8 @@ def grid(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table in HTML."""
     head = "".join(f"<th>{html.escape(name)}</th>" for name in header)
     body = "\n".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+    rows_and_head = f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+    return f'<div class="wide" tabindex="0">{rows_and_head}</div>'
 
 
 def shown(cell: Any) -> str:

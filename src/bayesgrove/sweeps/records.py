@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 from bayesgrove.core.errors import InvalidFileError
 from bayesgrove.core.provenance import package_versions
 from bayesgrove.io.atomic import write_text
+from bayesgrove.io.json_files import read_small_json
 from bayesgrove.io.lock import release_lock, take_lock
 
 NAME, FITS, RUNS = "sweep.json", "fits", "runs"
@@ -32,7 +32,7 @@ def sweep_folder(folder: Path, about: Mapping[str, Any]) -> Iterator[None]:
     lock = take_lock(folder / NAME)
     try:
         if (folder / NAME).exists():
-            refuse_another(folder, read_json(folder / NAME), about)
+            refuse_another(folder, read_object(folder / NAME), about)
         else:
             write_json(folder / NAME, {"format": FORMAT, **package_versions(), **about})
         yield
@@ -80,7 +80,7 @@ def read_record(folder: Path, key: str) -> dict[str, Any] | None:
     if not path.exists():
         return None
     try:
-        return read_json(path)
+        return read_object(path)
     except InvalidFileError:
         return None
 
@@ -90,16 +90,9 @@ def write_json(path: Path, document: Mapping[str, Any]) -> None:
     write_text(path, json.dumps(document, indent=1, default=repr) + "\n")
 
 
-def read_json(path: Path) -> dict[str, Any]:
+def read_object(path: Path) -> dict[str, Any]:
     """A small JSON object from a file."""
-    try:
-        if os.path.getsize(path) > MAX_BYTES:
-            raise InvalidFileError(f"{path} has more than {MAX_BYTES} bytes; it is damaged.", path=path)
-        document = json.loads(path.read_bytes())
-    except OSError as error:
-        raise InvalidFileError(f"cannot read {path}: {error.strerror}.", path=path) from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidFileError(f"{path} is damaged: it is not JSON.", path=path) from error
+    document = read_small_json(path, MAX_BYTES)
     if not isinstance(document, dict):
         raise InvalidFileError(f"{path} is damaged: it is no JSON object.", path=path)
     return document

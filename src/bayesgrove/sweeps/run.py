@@ -12,8 +12,9 @@ from joblib import Parallel, delayed
 from bayesgrove.core.errors import InvalidSettingError, InvalidTableError, RunStoppedError
 from bayesgrove.core.table import Table, table_from_array
 from bayesgrove.estimators.settings import check_n_jobs
-from bayesgrove.inference.cluster import active_client, map_on_cluster
+from bayesgrove.inference.cluster import active_client, as_done_on_cluster
 from bayesgrove.io.frames import is_frame, table_from_frame
+from bayesgrove.io.tree_data import TreeData
 from bayesgrove.sweeps.fitting import METRICS, Failure, Subject, do_fit
 from bayesgrove.sweeps.plan import OWN, Fit, check_settings, expand_grid, plan_fits
 from bayesgrove.sweeps.records import data_digest, read_record, sweep_folder
@@ -41,7 +42,7 @@ def sweep(
     ----------
     estimator : estimator
         Never fitted itself; its parameters hold where the grid says nothing.
-    X : array, data frame or Table
+    X : array, data frame, Table or TreeData
     grid : mapping of lists, or list of mappings
         Every combination of values, or settings one by one.
     n_repeats : int
@@ -79,8 +80,10 @@ def sweep(
     ([0.5, 2.0], [2, 2], [1.0, 1.0])
     """
     check_n_jobs(n_jobs)
-    table = as_table(X)
-    subject = Subject(estimator, table, check_classes(y, table.n_rows), check_metrics(metrics), checked_folder(folder))
+    rows = as_rows(X)
+    subject = Subject(
+        estimator, rows, check_classes(y, n_rows_of(rows)), check_metrics(metrics), checked_folder(folder)
+    )
     fits = plan_fits(check_settings(estimator, expand_grid(grid)), n_repeats, random_state)
     with opened(subject):
         records, failures = do_all(subject, fits, n_jobs, progress)
@@ -88,11 +91,26 @@ def sweep(
     return Sweep.of(type(estimator).__name__, fits, [records[fit.key] for fit in fits])
 
 
-def as_table(X: Any) -> Table:
-    """A table, so that all fits see the same cells whatever they came from."""
-    if isinstance(X, Table):
+def as_rows(X: Any) -> Table | TreeData:
+    """A table, so that all fits see the same cells whatever they came from; trees as they are."""
+    if isinstance(X, Table | TreeData):
         return X
     return table_from_frame(X) if is_frame(X) else table_from_array(X)
+
+
+def n_rows_of(rows: Table | TreeData) -> int:
+    """Number of rows or trees."""
+    return rows.n_rows if isinstance(rows, Table) else len(rows)
+
+
+def describe(rows: Table | TreeData) -> dict[str, Any]:
+    """What tells data apart: a hash of them, and names of columns or labels."""
+    if isinstance(rows, Table):
+        return {"data": data_digest(rows.values), "columns": list(rows.names)}
+    forest = rows.forest
+    parts = [forest.labels, forest.parents, forest.positions, forest.internal, forest.offsets, forest.values]
+    digests = [data_digest(part) for part in parts if part is not None]
+    return {"data": digests, "columns": list(rows.vocabulary or ())}
 
 
 def check_classes(y: Any, n_rows: int) -> np.ndarray | None:
@@ -128,8 +146,7 @@ def opened(subject: Subject) -> Iterator[None]:
     about = {
         "model": type(subject.estimator).__name__,
         "settings": fixed,
-        "data": data_digest(subject.X.values),
-        "columns": list(subject.X.names),
+        **describe(subject.X),
         "classes": None if subject.classes is None else data_digest(subject.classes),
         "metrics": list(subject.metrics),
     }
@@ -160,11 +177,10 @@ def outcomes(subject: Subject, fits: list[Fit], n_jobs: int | None) -> Iterator[
     """Fits with what became of them, as they are done."""
     client = active_client() if n_jobs != 1 else None
     if client is not None:
-        return zip(fits, map_on_cluster(client, do_fit, subject, [(fit,) for fit in fits]), strict=True)
-    done = Parallel(n_jobs=n_jobs, max_nbytes=None, batch_size=1, return_as="generator")(
-        delayed(do_fit)(subject, fit) for fit in fits
-    )
-    return zip(fits, done, strict=True)
+        done = as_done_on_cluster(client, do_fit, subject, [(fit,) for fit in fits])
+        return ((fits[number], outcome) for number, outcome in done)
+    parallel = Parallel(n_jobs=n_jobs, max_nbytes=None, batch_size=1, return_as="generator")
+    return zip(fits, parallel(delayed(do_fit)(subject, fit) for fit in fits), strict=True)
 
 
 def refuse_failures(failures: list[Failure], fits: list[Fit], folder: Any) -> None:

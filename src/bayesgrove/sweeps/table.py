@@ -40,7 +40,8 @@ class Sweep:
     def of(cls, model: str, fits: Sequence[Fit], records: Sequence[Mapping[str, Any]]) -> Self:
         """The table of fits and their records."""
         settings = tuple(dict.fromkeys(key for fit in fits for key in fit.settings))
-        measures = tuple(name for name in records[0] if any(record.get(name) is not None for record in records))
+        named = dict.fromkeys(name for record in records for name in record)  # settings may change what is measured
+        measures = tuple(name for name in named if any(record.get(name) is not None for record in records))
         columns: dict[str, list[Any]] = {key: [fit.settings.get(key) for fit in fits] for key in settings}
         columns |= {"repeat": [fit.repeat for fit in fits], "seed": [fit.seed for fit in fits]}
         columns |= {name: [record.get(name) for record in records] for name in measures}

@@ -8,6 +8,7 @@ from bayesgrove.models.tree_hmm.engine import make_scratch, upward
 from bayesgrove.models.tree_hmm.links import Links
 from bayesgrove.models.tree_hmm.tables import BOTTOM_PRIOR, RENORM, Counts, Tables, shape_of, zero_counts
 from bayesgrove.models.tree_hmm.upward import weigh_transitions
+from bayesgrove.stats.sampling import draw_binomial
 
 
 def hard_counts(rng: np.random.Generator, links: Links, tables: Tables, mode: int, sizes: np.ndarray) -> Counts:
@@ -93,7 +94,7 @@ def split(rng, size, weights, out):
             if index == last_possible or weights[index] >= rest:
                 out[index] = size
             else:
-                out[index] = rng.binomial(size, weights[index] / rest)
+                out[index] = draw_binomial(rng, size, weights[index] / rest)
             size -= out[index]
             rest -= weights[index]
             if size == 0:

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import digamma, gammaln, xlogy
 
-from bayesgrove.core.jit import kernel
 from bayesgrove.stats.sampling import draw_dirichlet
 
 BOTTOM_PRIOR, BOTTOM, RENORM = range(3)
@@ -197,42 +196,10 @@ def draw_tables(rng: np.random.Generator, counts: Counts, strengths: Strengths, 
     Where switching is renormalised its row needs the auxiliary step of the sampler instead.
     """
     cells = posterior_cells(counts, strengths, mode)
-    n_components = len(cells.switching)
     found = with_mean(counts, strengths, mode)
-    for k in range(n_components):
-        draw_cells(
-            rng, cells.initial[k], cells.emission[k], cells.switching[k], cells.transition[k],
-            found.initial[k], found.emission[k], found.switching[k], found.transition[k],
-        )  # fmt: skip
+    for k in range(len(cells.switching)):
+        found.initial[k] = draw_dirichlet(rng, cells.initial[k])
+        found.emission[k] = draw_dirichlet(rng, cells.emission[k].T).T
+        found.switching[k] = draw_dirichlet(rng, cells.switching[k])
+        found.transition[k] = draw_dirichlet(rng, cells.transition[k])
     return found
-
-
-@kernel
-def draw_cells(rng, initial, emission, switching, transition, out_initial, out_emission, out_switching, out_transition):
-    """All rows of one component; cells of `initial` with concentration 0 get 0."""
-    n_labels, n_states = emission.shape
-    size = max(n_labels, max(n_states + 1, switching.size))
-    cells, drawn = np.empty(size), np.empty(size)
-    for row in range(initial.shape[0]):
-        n_free = 0
-        for state in range(n_states + 1):
-            if initial[row, state] > 0.0:
-                cells[n_free] = initial[row, state]
-                n_free += 1
-        draw_dirichlet(rng, cells[:n_free], drawn[:n_free])
-        n_free = 0
-        for state in range(n_states + 1):
-            out_initial[row, state] = 0.0
-            if initial[row, state] > 0.0:
-                out_initial[row, state] = drawn[n_free]
-                n_free += 1
-    for state in range(n_states):
-        for label in range(n_labels):
-            cells[label] = emission[label, state]
-        draw_dirichlet(rng, cells[:n_labels], drawn[:n_labels])
-        for label in range(n_labels):
-            out_emission[label, state] = drawn[label]
-    draw_dirichlet(rng, switching, out_switching)
-    for position in range(switching.size):
-        for state in range(n_states + 1):
-            draw_dirichlet(rng, transition[position, state], out_transition[position, state])

@@ -22,7 +22,7 @@ from bayesgrove.models.tree_hmm.mixture_state import empty_components, normal_la
 from bayesgrove.models.tree_hmm.mixture_target import N_VALUES, Target, renumberings
 from bayesgrove.models.tree_hmm.redraw import count_uses, draw_all_tables, score_all
 from bayesgrove.models.tree_hmm.split_merge import split_merge_moves
-from bayesgrove.models.tree_hmm.tables import BOTTOM_PRIOR, Shape, Strengths, draw_tables, zero_counts
+from bayesgrove.models.tree_hmm.tables import zero_counts
 from bayesgrove.models.tree_hmm.upward import go_upward
 from bayesgrove.stats.partitions import co_clustering
 from bayesgrove.trees.forest import Forest
@@ -48,7 +48,6 @@ def rehearse() -> None:
     """What is done before and after the chains, on one tree of two nodes and two draws."""
     forest = Forest.from_depths(np.zeros(2, np.int32), np.arange(2), np.array([0, 2]), 1)
     unique_links(forest)
-    draw_tables(generator(0), zero_counts(1, Shape(1, 1, 1)), Strengths(), BOTTOM_PRIOR)
     co_clustering(np.zeros((2, FEW), np.int32))
 
 

@@ -1,0 +1,123 @@
+"""Every estimator killed while it fits and saves: files are whole or absent, chains lose no draw and invent none."""
+
+import contextlib
+import os
+import random
+import signal
+import time
+
+import pytest
+
+import bayesgrove as bg
+from reference.estimators import chain_estimators, data_for, draws_of, make, public_estimators, same_draws
+from reference.kills import counts, kill_often, n_rounds_with_draws, start_python
+
+pytestmark = pytest.mark.statistical
+
+N_DRAWS = 400
+SCRIPT = """
+import os, sys
+import joblib  # takes longer than a run lives
+from statistical.test_every_kill import fit_and_save, fit_chains
+
+WORK = {"save": fit_and_save, "chains": fit_chains}
+print("ready", flush=True)
+for line in sys.stdin:
+    task, name, folder = line.split()
+    if os.path.exists(folder):
+        child = os.fork()
+        if child == 0:
+            WORK[task](name, folder)
+            os._exit(0)
+        print(child, flush=True)
+        os.waitpid(child, 0)
+    else:
+        WORK[task](name, None)  # kernels are read once; later lines make copies of this process
+    print("gone", flush=True)
+"""
+
+
+def fit_and_save(name, folder):
+    """Fit, and save again and again until killed; without a folder fit once."""
+    model = make(name, n_jobs=1).fit(data_for(name))
+    while folder is not None:
+        model.save(os.path.join(folder, "model.bg"))
+
+
+def fit_chains(name, folder):
+    """Go on with the chains in a folder; without one in memory."""
+    place = {} if folder is None else {"run_dir": os.path.join(folder, "run"), "resume": True}
+    return make(name, n_jobs=1, n_draws=N_DRAWS, **place).fit(data_for(name))
+
+
+@pytest.fixture(scope="module")
+def nursery():
+    """One process for all estimators; gives a function that begins a copy of it and gives the one that kills it."""
+    with start_python(SCRIPT) as process:
+        assert process.stdout.readline() == b"ready\n"
+
+        def ask(task, name, folder):
+            process.stdin.write(f"{task} {name} {folder}\n".encode())
+            process.stdin.flush()
+            return process.stdout.readline()
+
+        def begin(task, name, folder):
+            child = int(ask(task, name, folder))
+
+            def kill():
+                with contextlib.suppress(ProcessLookupError):  # it may have come to its end
+                    os.kill(child, signal.SIGKILL)
+                assert process.stdout.readline() == b"gone\n"
+
+            return kill
+
+        def ready(task, name):
+            assert ask(task, name, os.devnull + "-not") == b"gone\n"
+            return lambda folder: begin(task, name, folder)
+
+        yield ready
+        process.stdin.close()
+
+
+@pytest.mark.parametrize("name", tuple(public_estimators()))
+def test_killed_saves_leave_whole_files_or_none(name, nursery, tmp_path):
+    whole = make(name, n_jobs=1).fit(data_for(name)).labels_
+    begin, moments, n_files = nursery("save", name), random.Random(name), 0
+    for turn in range(5):
+        folder = tmp_path / str(turn)
+        folder.mkdir()
+        kill = begin(folder)
+        give_up = time.monotonic() + 60
+        while turn > 0 and not (folder / "model.bg").exists():  # the first is killed while it fits
+            assert time.monotonic() < give_up
+            time.sleep(0.001)
+        time.sleep(moments.uniform(0.0, 0.02))
+        kill()
+        for path in folder.iterdir():  # whatever its name, for a file is linked in before it is renamed
+            assert (bg.load(path).labels_ == whole).all()
+            n_files += 1
+    assert n_files >= 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", tuple(chain_estimators()))
+def test_killed_chains_end_with_the_same_draws(name, nursery, tmp_path):
+    """Each of four kills comes after some more draws, however slow the machine is."""
+    whole = fit_chains(name, None)
+    shown = next(kind for kind in ("view_labels", "paths", "labels") if kind in draws_of(whole))
+    chains, begin, moments = list(draws_of(whole)[shown]), nursery("chains", name), random.Random(name)
+    (tmp_path / "killed").mkdir()
+    run = tmp_path / "killed" / "run"
+
+    def begin_and_wait():
+        wanted = sum(counts(run, len(chains))) + moments.randrange(1, N_DRAWS // 4)
+        kill, give_up = begin(tmp_path / "killed"), time.monotonic() + 60
+        while sum(counts(run, len(chains))) < wanted:
+            assert time.monotonic() < give_up
+            time.sleep(0.001)
+        return kill
+
+    history = kill_often(begin_and_wait, run, chains, 4, 0.005, shown)
+    assert n_rounds_with_draws(history) == 4
+    assert same_draws(fit_chains(name, tmp_path / "killed"), whole)
+    assert counts(run, len(chains)) == [N_DRAWS] * len(chains)
