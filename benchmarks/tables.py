@@ -29,10 +29,11 @@ def write(folder: Path, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
 
 def write_rows(folder: Path, documents: Sequence[Mapping[str, Any]]) -> None:
     """All rows of all benchmarks in one file, a table for each part."""
-    pieces = []
+    groups: dict[str, list[dict[str, Any]]] = {}
     for document in documents:
         for part, rows in by_part(document["rows"]).items():
-            pieces.append(f"### {' '.join(filter(None, (document['benchmark'], part)))}\n\n{markdown(rows)}")
+            groups.setdefault(" ".join(filter(None, (document["benchmark"], part))), []).extend(rows)
+    pieces = [f"### {name}\n\n{markdown(rows)}" for name, rows in groups.items()]
     (folder / "rows.md").write_text("\n\n".join(pieces) + "\n")
 
 
