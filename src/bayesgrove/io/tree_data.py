@@ -163,10 +163,11 @@ class TreeData:
             Texts of the codes.
         """
         forest_checks.matching_sizes(labels)
+        tree_labels.check_vocabulary(vocabulary)
         if any(tree_labels.has_texts(tree) for tree in labels):
             codes, vocabulary = tree_labels.coded(labels, vocabulary)
         else:
-            codes = [np.asarray(tree) for tree in labels]
+            codes = [forest_checks.as_array(tree, number, "labels") for number, tree in enumerate(labels)]
         if vocabulary is not None:
             n_labels = len(vocabulary)
         forest = forest_from_parents(codes, parents, positions, internal, max_outdegree, n_labels)

@@ -20,6 +20,13 @@ def has_texts(labels: Any) -> bool:
     return any(isinstance(label, str) for label in labels)
 
 
+def check_vocabulary(vocabulary: Any) -> None:
+    """Refuse what is neither None nor texts."""
+    is_listed = isinstance(vocabulary, Sequence | np.ndarray) and not isinstance(vocabulary, str | bytes)
+    if vocabulary is not None and not (is_listed and all(isinstance(name, str) for name in vocabulary)):
+        raise InvalidTreeError(f"a vocabulary is a list of texts, got {vocabulary!r:.80}. Convert it.")
+
+
 def coded(
     labels: Sequence[Sequence[Any]], vocabulary: Sequence[str] | None
 ) -> tuple[list[np.ndarray], tuple[str, ...]]:

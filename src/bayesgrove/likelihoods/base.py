@@ -306,3 +306,5 @@ def refuse_uncountable(table: Table, what: str) -> None:
     """Refuse cells that are not whole numbers of at least 0."""
     bad = (table.values < 0) | (table.values != np.floor(table.values)) & ~np.isnan(table.values)
     refuse_cells(table, bad, f"{what} must be whole numbers of at least 0", "Use a Gaussian likelihood.")
+    rule = f"{what} must be at most 2**53, beyond which neighbours are not told apart"
+    refuse_cells(table, table.values > 2.0**53, rule, "Use a Gaussian likelihood.")

@@ -232,7 +232,7 @@ def forest_from_parents(
     largest = max(int(places.max(initial=0)), 1) if max_outdegree is None else _whole(max_outdegree, "max_outdegree")
     if n_labels is None:
         n_labels = int(codes.max(initial=-1)) + 1
-    values = np.concatenate([_rows(label) for label in labels]) if is_continuous else None
+    values = _joined_rows(labels) if is_continuous else None
     return Forest(codes, flat, places, flags, offsets, _whole(n_labels, "n_labels"), largest, values)
 
 
@@ -256,11 +256,16 @@ def joined_forest(forests: Sequence[Forest]) -> Forest:
 
 def joined(arrays: Sequence[ArrayLike], name: str) -> np.ndarray:
     """All trees' integers one after another."""
-    parts = [np.asarray(part) for part in arrays]
+    parts = [forest_checks.as_array(part, tree, name) for tree, part in enumerate(arrays)]
     wrong = next((i for i, part in enumerate(parts) if part.size and part.dtype.kind not in "iu"), None)
     if wrong is not None:
         raise InvalidTreeError(
             f"tree {wrong}: {name} are integers, got {parts[wrong].dtype}. Convert them.", tree=wrong
+        )
+    wrong = next((i for i, part in enumerate(parts) if part.ndim != 1), None)
+    if wrong is not None:
+        raise InvalidTreeError(
+            f"tree {wrong}: {name} are one number per node, got shape {parts[wrong].shape}.", tree=wrong
         )
     flat = np.concatenate([part.astype(np.int64) for part in parts]) if parts else np.empty(0, np.int64)
     if flat.size > MAX_NODES or np.abs(flat).max(initial=0) > MAX_NODES:
@@ -281,8 +286,11 @@ def _flags(internal: Sequence[ArrayLike]) -> np.ndarray:
         raise InvalidTreeError(f"internal holds one truth value per node: {error}. Correct it.") from error
 
 
-def _rows(values: np.ndarray) -> np.ndarray:
-    return values.astype(np.float64).reshape(len(values), -1)
+def _joined_rows(labels: Sequence[np.ndarray]) -> np.ndarray:
+    try:
+        return np.concatenate([values.astype(np.float64).reshape(len(values), -1) for values in labels])
+    except (TypeError, ValueError) as error:
+        raise InvalidTreeError(f"labels are equally many numbers at every node: {error}. Correct them.") from error
 
 
 def _frozen(values: ArrayLike, dtype: Any) -> np.ndarray:

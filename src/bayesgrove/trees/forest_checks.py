@@ -26,7 +26,8 @@ def check(forest: "Forest") -> None:
 def matching_sizes(*parts: Sequence[Any] | None) -> np.ndarray:
     """Number of nodes of every tree; all parts that are given must agree."""
     given = [part for part in parts if part is not None]
-    if not all(_is_listed(part) and all(_is_listed(array) for array in part) for part in given):
+    is_missing = any(part is None for part in parts[:2])  # labels and parents are always given
+    if is_missing or not all(_is_listed(part) and all(_is_listed(array) for array in part) for part in given):
         raise InvalidTreeError(
             "labels, parents, positions and flags are lists with one array per tree, got something else. "
             "For a single tree give lists of one array."
@@ -44,6 +45,14 @@ def matching_sizes(*parts: Sequence[Any] | None) -> np.ndarray:
                 tree=tree,
             )
     return np.array([len(array) for array in given[0]], np.int64)
+
+
+def as_array(values: Any, tree: int, name: str) -> np.ndarray:
+    """The values of a tree's nodes as an array, one entry or row per node."""
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise InvalidTreeError(f"tree {tree}: {name} have one entry per node: {error}. Correct them.") from error
 
 
 def _is_listed(value: Any) -> bool:
