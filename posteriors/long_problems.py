@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from sklearn.datasets import load_iris
 
-from posteriors.problems import Problem, categorical, gaussian, known, table
+from posteriors.problems import Problem, categorical, gaussian, known, table, trees
 
 GOLDEN_RATIO = 0.618_033_988_749_894_9
 RULE = (
@@ -80,6 +80,26 @@ VIEWS_ORIGIN = (
 )
 
 
+def small_trees(n_trees: int) -> dict[str, Any]:
+    """Trees of 2 to 5 nodes of three kinds, which differ in labels and in which places are filled."""
+    found = []
+    for i in range(n_trees):
+        kind = i % 3
+        places = ([1, 2], [1], [2])[kind if noise(i, 7) < 0.8 else (kind + 1) % 3]
+        parents, positions = [-1, *(0 for _ in places)], [0, *places]
+        if noise(i, 8) > -0.3:  # one more level below the first child
+            parents, positions = [*parents, 1], [*positions, 1 + i % 2]
+        labels = [int(noise(i, node) > (0.8, -0.8, 0.0)[kind]) for node in range(len(parents))]
+        found.append((labels, parents, positions))
+    origin = (
+        "tree i = 0, 1, ... of kind k = i mod 3, e(i + 1, j) as below: children of the root at positions 1 and 2, 1, "
+        "or 2 for k = 0, 1, 2 (for the next kind where e(., 8) >= 0.8); a child of the first child at position "
+        "1 + i mod 2 where e(., 9) > -0.3; label of node n is 1 where e(., n + 1) > 0.8, -0.8, 0 for k = 0, 1, 2; "
+        f"{RULE}"
+    )
+    return trees(2, 2, *found, origin=origin)
+
+
 NESTED_NUMBERS = {
     "depth": 3, "alpha": 0.5, "gamma": 1.2, "gamma0": 0.9, "component_variance": 0.5, "base_variance": 4.0,
 }  # fmt: skip
@@ -120,5 +140,25 @@ LONG = {
         ),
         {"path": "gibbs", "regraft": True, "split_merge": True},
         {"path": "mh", "regraft": False},
+    ),
+    "rbhmc-chance-16": LongRun(
+        Problem(
+            "Hierarchies of 16 rows and two levels under the chance-normalised penalty",
+            "nested",
+            table(blobs(LEVELS, 16, 0.6), blobs_origin(LEVELS, 0.6)),
+            {**NESTED_NUMBERS, "depth": 2, "penalty": "chance", "C": 0.03, "margin": 0.5, "discriminant_scale": 1.0},
+        ),
+        {"path": "gibbs", "regraft": True, "discriminants": "slice"},
+        {"path": "mh", "regraft": False, "discriminants": "gibbs"},
+    ),
+    "trees-30": LongRun(
+        Problem(
+            "Mixture of hidden-tree Markov models, 30 trees",
+            "trees",
+            small_trees(30),
+            {"concentration": 1.0, "n_states": 2, "prior_strength": 1.0, "missing": "bottom_prior"},
+        ),
+        {"method": "gibbs"},
+        {"method": "collapsed", "init": "one"},
     ),
 }  # fmt: skip

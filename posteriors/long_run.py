@@ -22,6 +22,8 @@ LENGTHS = {
     "nggp-40": (10_000, 20_000),
     "views-24x7": (6_000, 6_000),
     "bhmc-20": (20_000, 40_000),
+    "rbhmc-chance-16": (4_000, 8_000),
+    "trees-30": (5_000, 10_000),
 }
 """Draws of each chain by the first and the second sampler."""
 
