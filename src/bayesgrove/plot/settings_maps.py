@@ -112,8 +112,9 @@ def digits_to_tell_apart(numbers: np.ndarray) -> int:
     spread = np.ptp(numbers[np.isfinite(numbers)]) if known.size else 0.0
     if top == 0.0:
         return 3
-    n_whole, n_apart = np.floor(np.log10(top)) + 1, np.ceil(np.log10(top / spread)) + 2 if spread > 0.0 else 0
-    return int(min(max(3, n_whole, n_apart), MOST_DIGITS))
+    power = np.floor(np.log10(top))
+    n_apart = power - np.floor(np.log10(spread)) + 2 if spread > 0.0 else 0
+    return int(min(max(3, power + 1, n_apart), MOST_DIGITS))
 
 
 def write_cells(
