@@ -179,6 +179,7 @@ def test_show_runs_nothing(three, tmp_path, capsys):
     does["bhcc-levels"] = raises(InvalidFileError("no data"))
     assert main(["reproduce", "--all", "--out", str(out)]) == 2
     ran.clear()
+    (out / "of-another-kind").mkdir()  # where nothing is run, results may stand among others, as in docs/results
     assert main(["reproduce", "--all", "--show", "--out", str(out)]) == 0
     assert "bhcc-levels: not run: nothing kept" in capsys.readouterr().out
     assert ran == []

@@ -84,12 +84,12 @@ def reproduce_all(request: Request, console: Console) -> None:
 
 
 def look_into(out: Path, request: Request) -> dict[str, Found]:
-    """Results of the same settings and version in a folder of ours; refuses a folder that holds anything else."""
+    """Results of the same settings and version in a folder; one with anything else in it may only be shown."""
     check_place(out)
     out.mkdir(exist_ok=True)
     ours = {SUMMARY, VERDICTS, *EXPERIMENTS, *(stage_of(out, name).name for name in EXPERIMENTS)}
     others = sorted(path.name for path in out.iterdir() if path.name not in ours)
-    if others:
+    if others and not request.show:
         raise InvalidFileError(f"{out} holds {others[0]}, which is not ours; choose another folder.", path=out)
     return {} if request.force else kept_in(out, request)
 

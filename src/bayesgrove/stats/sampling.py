@@ -103,11 +103,11 @@ def draw_dirichlet(rng: np.random.Generator, concentrations: np.ndarray) -> np.n
 
 @borrower
 def draw_binomial(rng, size, probability):
-    """Number of successes in `size` trials; numpy's own takes the compiler five times as long.
+    """Number of successes in `size` trials; numpy's own takes the compiler about three times as long.
 
     Notes
     -----
-    Exact but for the rounding of the law itself, which grows with the size of lgamma: below 1e-6 up to 1e8 trials.
+    Exact but for the rounding of the law itself, which grows with the size of lgamma.
     """
     rare = min(probability, 1.0 - probability)
     if size * rare < FEW_EXPECTED:
