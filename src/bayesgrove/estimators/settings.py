@@ -1,6 +1,5 @@
 """Checks of constructor parameters, made by `fit` before any work is done."""
 
-import math
 import sys
 from collections.abc import Sequence
 from numbers import Integral
@@ -27,7 +26,7 @@ def check_positive(name: str, value: Any) -> None:
     """Refuse what is no positive number."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value > 0:
         raise InvalidSettingError(f"{name} must be a positive number, got {value!r}.", setting=name)
-    if sys.float_info.max < value < math.inf:  # an integer that no float can hold
+    if isinstance(value, int) and value > sys.float_info.max:  # no float can hold it
         raise InvalidSettingError(f"{name} must be at most {sys.float_info.max:.2g}, got more.", setting=name)
 
 

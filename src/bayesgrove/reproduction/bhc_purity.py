@@ -72,7 +72,7 @@ def purity(merges: np.ndarray, classes: np.ndarray) -> float:
         here = counts[left] + counts[right]
         counts[len(codes) + step] = here
         met = counts[left] * counts[right]
-        pairs += met.sum()
+        pairs += float(met.sum())
         total += float((met * here).sum() / here.sum())
     return total / pairs
 
