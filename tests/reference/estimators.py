@@ -60,6 +60,8 @@ CHOICES: dict[str, dict[str, tuple[Any, ...]]] = {
     },
 }
 """Settings that choose what draws, with all their values, of the estimators that run chains."""
+COMPANIONS = {("discriminants", "gibbs"): {"penalty": "chance"}}
+"""What a choice cannot do without."""
 
 
 def public_estimators() -> dict[str, type]:
@@ -96,8 +98,8 @@ def trees() -> Any:
 
 def variants(name: str) -> list[dict[str, Any]]:
     """The settings of a quick fit, then each choice of what draws by itself."""
-    others = [{key: value} for key, values in CHOICES[name].items() for value in values[1:]]
-    return [{}, *others]
+    others = [(key, value) for key, values in CHOICES[name].items() for value in values[1:]]
+    return [{}, *({key: value, **COMPANIONS.get((key, value), {})} for key, value in others)]
 
 
 def draws_of(model: Any) -> dict[str, np.ndarray]:
