@@ -115,7 +115,7 @@ def test_documents_with_huge_numbers_are_refused():
 
 
 def test_a_title_may_hold_half_a_character():
-    page_html({"title": "a\ud800"}).encode("utf-8")
+    assert b"<title>a" in page_html({"title": "a\ud800"}).encode("utf-8")
 
 
 RUN = {"n_chains": 1, "n_draws": 3, "seed": 0, "model": "M", "schedule": {}}
