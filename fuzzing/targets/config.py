@@ -12,7 +12,7 @@ from bayesgrove.cli.models import MODELS, model_class
 from bayesgrove.cli.settings import build_model, parse_settings
 from bayesgrove.cli.sweep import read_settings
 from bayesgrove.sweeps.plan import check_settings, expand_grid, plan_fits
-from bayesgrove.sweeps.records import read_json, sweep_folder
+from bayesgrove.sweeps.records import sweep_folder
 from fuzzing.cases import Case, Target
 from fuzzing.grammars import documents
 from fuzzing.targets.places import command, lay_out, workshop
@@ -35,7 +35,6 @@ def attempt(case: Case, folder: Path) -> None:
         plan_fits(check_settings(model_class("bhc")(), chosen), 2, 0)
     elif case.kind == "sweep.json":
         (folder / "sweep.json").write_bytes(case.content)
-        read_json(folder / "sweep.json")
         with sweep_folder(folder, ABOUT):
             pass
     else:

@@ -18,6 +18,7 @@ from bayesgrove.core.errors import (
 from bayesgrove.core.table import table_from_array
 from bayesgrove.inference.folder import NAME, read_run, write_run, writing
 from bayesgrove.inference.status import run_status
+from bayesgrove.io.arrays import array_from_npy
 from bayesgrove.io.model_file import read_model, write_model
 from bayesgrove.io.tree_data import TreeData
 from bayesgrove.likelihoods import Categorical, from_document, log_marginal, to_document
@@ -223,3 +224,17 @@ def test_summaries_tell_a_number_of_clusters(tmp_path, capsys, value):
     (tmp_path / "summary.json").write_text(json.dumps({"columns": [], "n_clusters": value}))
     assert main(["status", str(tmp_path)]) == 2
     assert "n_clusters is" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shape", [(0, 10**20), (10**10, 0, 10**10)])
+def test_an_empty_array_of_impossible_size_is_damaged(shape):
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".encode().ljust(117) + b"\n"
+    with pytest.raises(InvalidFileError, match="impossible shape"):
+        array_from_npy(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header, "it")
+
+
+@pytest.mark.parametrize("output", ["", ".", "/"])
+def test_an_output_without_a_name_is_refused(output, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["impute", "run", "-o", output, "--level", "0.9", "--force"]) == 2
+    assert "internal error" not in capsys.readouterr().err

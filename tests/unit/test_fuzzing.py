@@ -44,6 +44,14 @@ def test_a_seed_gives_the_same_inputs():
 
 
 @pytest.mark.unit
+@pytest.mark.parametrize("name", [*LIGHT, *HEAVY])
+def test_every_target_is_there(name):
+    target = part("targets").find_target(name)
+    assert target.name == name
+    assert target.kinds
+
+
+@pytest.mark.unit
 def test_cases_are_kept_and_read_back():
     cases = part("cases")
     case = cases.Case("tables", ".csv", b"a\n\xff\r\n")

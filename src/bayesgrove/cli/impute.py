@@ -19,8 +19,8 @@ DIGITS = 12
 
 def impute(run: Path, data: Path | None, output: Path | None, *, level: float | None, force: bool) -> None:
     """Write the table of the fit, or new rows, with missing cells filled; with `level` a second table of these."""
-    cells_output = _cells_output(output, level)
     check_output(output, force)
+    cells_output = _cells_output(output, level)
     check_output(cells_output, force)
     model, summary = open_run(run)
     if not hasattr(model, "impute"):
@@ -43,7 +43,7 @@ def _cells_output(output: Path | None, level: float | None) -> Path | None:
         return None
     if output is None:
         raise InvalidSettingError("--level writes a second table beside the first and needs --output FILE.")
-    return output.with_name(f"{output.stem}{CELLS_ENDING}")
+    return output.parent / f"{output.stem}{CELLS_ENDING}"
 
 
 def _table_text(filled: Table, given: Table | None, names: tuple[str, ...] | None, index: str | None) -> str:

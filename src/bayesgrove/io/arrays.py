@@ -3,6 +3,7 @@
 import io
 import math
 import os
+import sys
 import tokenize
 from pathlib import Path
 from typing import IO, Any
@@ -45,7 +46,8 @@ def map_npy(path: Path) -> np.ndarray:
 def _check_header(shape: tuple[int, ...], dtype: np.dtype[Any], n_bytes: int, where: str) -> None:
     if dtype.kind not in NUMBER_KINDS or dtype.hasobject:
         raise InvalidFileError(f"{where} holds {dtype}; only booleans, integers and floats are read.")
-    if any(size < 0 for size in shape):
+    # with a zero in the shape, no number of bytes tells that the other sizes are beyond what an array can have
+    if any(size < 0 for size in shape) or math.prod(max(size, 1) for size in shape) * dtype.itemsize > sys.maxsize:
         raise InvalidFileError(f"{where} promises the impossible shape {shape}; it is damaged.")
     if math.prod(shape) * dtype.itemsize != n_bytes:
         raise InvalidFileError(f"{where} promises shape {shape} of {dtype} but holds {n_bytes} bytes: damaged.")
