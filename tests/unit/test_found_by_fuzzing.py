@@ -130,6 +130,8 @@ RUN = {"n_chains": 1, "n_draws": 3, "seed": 0, "model": "M", "schedule": {}}
         ({"n_draws": -1}, "n_draws is -1"),
         ({"seed": "x"}, "seed is 'x'"),
         ({"model": 1}, "names no model"),
+        ({"about": 3}, "are objects"),
+        ({"about": {"settings": 3}}, "are objects"),
         ({"schedule": {"tune": [], "draw": [["a", 1, {}, 4]]}}, "its schedule is none"),
     ],
 )
@@ -238,3 +240,9 @@ def test_an_output_without_a_name_is_refused(output, tmp_path, monkeypatch, caps
     monkeypatch.chdir(tmp_path)
     assert main(["impute", "run", "-o", output, "--level", "0.9", "--force"]) == 2
     assert "internal error" not in capsys.readouterr().err
+
+
+def test_a_request_names_a_model(tmp_path, capsys):
+    (tmp_path / "request.json").write_text(json.dumps({"model": [], "data": "d.csv", "settings": {}}))
+    assert main(["resume", str(tmp_path)]) == 2
+    assert "MODEL is one of" in capsys.readouterr().err

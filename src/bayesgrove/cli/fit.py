@@ -51,7 +51,7 @@ def resume(run: Path, n_draws: int | None, data: Path | None, jobs: int | None, 
     document = run_folder.read_request(run)
     try:
         place = Path(document["data"]) if data is None else data
-        request = FitRequest(document["model"], place, run, [], {}, sources.reading_of(document), True)
+        request = FitRequest(str(document["model"]), place, run, [], {}, sources.reading_of(document), True)
         settings = dict(document["settings"])
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidFileError(f"{run / run_folder.REQUEST} is damaged: {error} is missing.", path=run) from error

@@ -102,6 +102,9 @@ def _check_fields(path: Path, document: Mapping[str, Any]) -> None:
             raise InvalidFileError(f"{path} is damaged: {name} is {value!r:.80}, no number of a run.", path=path)
     if not isinstance(document.get("model"), str):
         raise InvalidFileError(f"{path} is damaged: it names no model.", path=path)
+    about = document.get("about", {})
+    if not isinstance(about, dict) or not isinstance(about.get("settings", {}), dict):
+        raise InvalidFileError(f"{path} is damaged: what it tells about the run and its settings are objects.", path=path)
 
 
 def _checksum_read(document: Mapping[str, Any]) -> str | None:
