@@ -4,6 +4,7 @@ import json
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bayesgrove import BHC, BHMC, RBHMC, NRMMixture, TreeHMM, TreeHMMMixture, load
@@ -19,6 +20,7 @@ from bayesgrove.core.table import table_from_array
 from bayesgrove.inference.folder import NAME, read_run, write_run, writing
 from bayesgrove.inference.status import run_status
 from bayesgrove.io.arrays import array_from_npy
+from bayesgrove.io.frames import table_from_frame
 from bayesgrove.io.model_file import read_model, write_model
 from bayesgrove.io.tree_data import TreeData
 from bayesgrove.likelihoods import Categorical, from_document, log_marginal, to_document
@@ -246,3 +248,20 @@ def test_a_request_names_a_model(tmp_path, capsys):
     (tmp_path / "request.json").write_text(json.dumps({"model": [], "data": "d.csv", "settings": {}}))
     assert main(["resume", str(tmp_path)]) == 2
     assert "MODEL is one of" in capsys.readouterr().err
+
+
+def test_numbers_beyond_64_bits_in_frames():
+    pl = pytest.importorskip("polars")
+    large = pl.DataFrame({"a": [10**20, 1, None], "b": [0.0, 1.0, 2.0]})
+    assert BHC().fit(large).labels_.shape == (3,)
+    with pytest.raises(InvalidTableError, match="beyond what a float can be"):
+        table_from_frame(pd.DataFrame({"a": [10**400, 1]}))
+
+
+def test_labels_of_a_model_file_need_no_memory_for_their_gaps(tmp_path):
+    path = tmp_path / "model.bg"
+    BHC().fit([[0.0], [1.0], [9.0]]).save(path)
+    file = read_model(path)
+    write_model(path, file.kind, file.document, {**file.arrays, "labels": np.array([0, 2**40, 1])})
+    with pytest.raises(InvalidFileError, match="labels are not 0, 1"):
+        load(path)

@@ -29,3 +29,9 @@ def fit_shapes(arrays: Mapping[str, np.ndarray], shapes: Mapping[str, tuple[Any,
 def is_array(array: np.ndarray, dtype: Any, shape: tuple[int, ...]) -> bool:
     """Whether an array has this type and shape."""
     return array.dtype == dtype and array.shape == shape
+
+
+def are_consecutive(labels: np.ndarray) -> bool:
+    """Whether labels are 0, 1, ... without a gap; needs no more memory than they do, however large one is."""
+    different = np.unique(labels)
+    return bool(different.size) and int(different[0]) == 0 and int(different[-1]) == different.size - 1

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesgrove.core.errors import BayesgroveError, InvalidFileError
 from bayesgrove.estimators.description_files import description_parts, restored_description
-from bayesgrove.estimators.rules import Rules, check_rules, is_array
+from bayesgrove.estimators.rules import Rules, are_consecutive, check_rules, is_array
 from bayesgrove.estimators.tree_model_files import restored_tree_model
 from bayesgrove.io.model_file import ModelFile, read_model, write_model
 from bayesgrove.likelihoods import from_document, to_document
@@ -168,7 +168,7 @@ def shared_rules(model: Any, arrays: dict[str, np.ndarray]) -> Rules:
         ("the tree lacks a column", lambda: "log_merge_odds" in tree.columns),
         ("a column of the tree has no number", lambda: not any(np.isnan(c).any() for c in tree.columns.values())),
         ("labels do not fit the tree", lambda: labels.dtype == np.int64 and labels.shape == (tree.n_leaves,)),
-        ("labels are not 0, 1, ...", lambda: np.array_equal(np.unique(labels), np.arange(model.n_clusters_))),
+        ("labels are not 0, 1, ...", lambda: are_consecutive(labels)),
         ("a number is not finite", lambda: bool(np.isfinite(model.concentration_)) and model.concentration_ > 0.0),
         ("the likelihood has other columns", lambda: model._bound.encoding.shift.shape == (n_columns,)),
         (

@@ -7,7 +7,7 @@ import numpy as np
 
 from bayesgrove.core.errors import InvalidFileError
 from bayesgrove.estimators.description_files import description_parts, restored_description
-from bayesgrove.estimators.rules import Rules, check_rules, fit_shapes, is_array
+from bayesgrove.estimators.rules import Rules, are_consecutive, check_rules, fit_shapes, is_array
 from bayesgrove.estimators.tree_inputs import TreeSchema
 from bayesgrove.inference.tree_features import ClusterCounts
 from bayesgrove.io.model_file import ModelFile, write_model
@@ -198,7 +198,7 @@ def label_rules(model: Any) -> Rules:
     labels, tree = model.labels_, model.tree_
     return (
         ("labels do not fit the tree", lambda: is_array(labels, np.int64, (tree.n_leaves,))),
-        ("labels are not 0, 1, ...", lambda: np.array_equal(np.unique(labels), np.arange(int(labels.max()) + 1))),
+        ("labels are not 0, 1, ...", lambda: are_consecutive(labels)),
         ("odds are no numbers", lambda: not np.isnan(tree.columns["log_merge_odds"]).any()),
         ("there are fewer components than clusters", lambda: int(labels.max()) < model._n_known()),
     )

@@ -104,7 +104,9 @@ def _check_fields(path: Path, document: Mapping[str, Any]) -> None:
         raise InvalidFileError(f"{path} is damaged: it names no model.", path=path)
     about = document.get("about", {})
     if not isinstance(about, dict) or not isinstance(about.get("settings", {}), dict):
-        raise InvalidFileError(f"{path} is damaged: what it tells about the run and its settings are objects.", path=path)
+        raise InvalidFileError(
+            f"{path} is damaged: what it tells of the run, and its settings, are objects.", path=path
+        )
 
 
 def _checksum_read(document: Mapping[str, Any]) -> str | None:

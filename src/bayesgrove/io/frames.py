@@ -59,6 +59,8 @@ def _pandas_column(series: Any, where: str) -> Column:
 def _polars_column(series: Any, where: str) -> Column:
     dtype = series.dtype
     name = str(dtype).split("(")[0]
+    if name.endswith("Int128"):  # numpy has none of that width
+        return column_from_objects(series.to_list(), where, str(dtype))
     if dtype.is_integer() or dtype.is_float() or name == "Boolean":
         checked = from_numbers(series.drop_nulls().to_numpy(), where)
         if not series.null_count():
@@ -85,7 +87,10 @@ def column_from_objects(cells: Sequence[Any], where: str, dtype: str) -> Column:
         kind = "float"
     else:
         raise _refusal(where, dtype)
-    return Column(np.array([np.nan if cell is None else float(cell) for cell in cells]), kind)
+    try:
+        return Column(np.array([np.nan if cell is None else float(cell) for cell in cells]), kind)
+    except OverflowError as error:
+        raise InvalidTableError(f"{where} holds a number beyond what a float can be. Scale it.") from error
 
 
 def _refusal(where: str, dtype: Any) -> InvalidTableError:
