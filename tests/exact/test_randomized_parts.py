@@ -18,7 +18,6 @@ from bayesgrove.likelihoods.contract import add, log_marginal, n_stats
 from bayesgrove.models.bhc.duplicates import halved_groups, merge_duplicates_first, row_groups
 from bayesgrove.models.bhc.summaries import above_front
 from bayesgrove.trees import Tree
-from bayesgrove.trees.traverse import heavy_first_postorder
 
 pytestmark = pytest.mark.exact
 
@@ -41,17 +40,6 @@ def caterpillar(n):
 def new_problem(values, family="gaussian", seed=0):
     bound = bind(family, values, "fixed")
     return Problem(bound.prior, bound.values, 0.0, not np.isnan(bound.values).any(), seed, 1)
-
-
-@pytest.mark.parametrize("tree", [random_tree(generator(1), 200), caterpillar(500), caterpillar(2)], ids=repr)
-def test_heavy_first_postorder_needs_a_short_stack(tree):
-    order = heavy_first_postorder(tree.first_child, tree.next_sibling, tree.size)
-    assert sorted(order.tolist()) == list(range(tree.n_nodes))
-    place = np.argsort(order)
-    assert all(place[node] < place[tree.parent[node]] for node in range(tree.n_nodes - 1))
-    depth = np.cumsum(np.where(tree.item[order] != NULL, 1, -1))
-    assert depth.max() <= 2 + np.log2(tree.n_leaves)
-    assert depth[-1] == 1
 
 
 def test_node_statistics_are_sums_over_leaves(example):

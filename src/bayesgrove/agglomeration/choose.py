@@ -1,6 +1,7 @@
 """Which scorer serves a likelihood best."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from bayesgrove.likelihoods.multinomial import MultinomialPrior
 
 LARGEST_TABLE = 1 << 22
 """Entries (32 MiB); longer tables of lgamma do not pay."""
+
+PIECE = 1 << 16
 
 
 def choose_scorer(prior: Any, totals: np.ndarray, n_rows: float, log_concentration: float, *, complete: bool) -> Any:
@@ -34,10 +37,14 @@ def choose_scorer(prior: Any, totals: np.ndarray, n_rows: float, log_concentrati
         Whether no cell of the data is missing.
     """
     # A tile may hold the owner itself, whose score with itself is computed and not used: tables reach twice as far.
-    n = np.arange(2 * int(n_rows) + 1, dtype=float)
-    log_weight = log_concentration + gammaln(np.maximum(n, 1.0))
+    length = 2 * int(n_rows) + 1
+
+    def log_weight_of(n: np.ndarray) -> np.ndarray:
+        return log_concentration + gammaln(np.maximum(n, 1.0))
+
     if isinstance(prior, GaussianDiagonalPrior) and is_fast(prior, complete=complete):
-        return gaussian_scorer(prior, n, log_weight)
+        return gaussian_scorer(prior, length, log_weight_of)
+    log_weight = table_of(log_weight_of, length)
     blocks = count_blocks(prior)
     if blocks is not None:
         longest = count_lengths(blocks, totals)
@@ -58,13 +65,28 @@ def has_one_shape(prior: GaussianDiagonalPrior) -> bool:
     return bool(np.ptp(prior.strength) == 0.0 and np.ptp(prior.shape) == 0.0)
 
 
-def gaussian_scorer(prior: GaussianDiagonalPrior, n: np.ndarray, log_weight: np.ndarray) -> GaussianScorer:
+def table_of(function: Callable[[np.ndarray], np.ndarray], length: int) -> np.ndarray:
+    """A function of 0, 1, ..., piece by piece: of long tables all that is between would be touched but once."""
+    table = np.empty(length)
+    for low in range(0, length, PIECE):
+        high = min(low + PIECE, length)
+        table[low:high] = function(np.arange(low, high, dtype=float))
+    return table
+
+
+def gaussian_scorer(
+    prior: GaussianDiagonalPrior, length: int, log_weight_of: Callable[[np.ndarray], np.ndarray]
+) -> GaussianScorer:
     """All terms that depend on n only stand in the table of weights."""
     strength, shape, d = float(prior.strength[0]), float(prior.shape[0]), prior.rate.size
-    per_column = gammaln(shape + 0.5 * n) - math.lgamma(shape) - 0.5 * n * math.log(2.0 * math.pi)
-    per_column += 0.5 * (math.log(strength) - np.log(strength + n))
-    log_weight = log_weight + d * per_column + shape * np.log(prior.rate).sum()
-    return GaussianScorer(prior.mean, strength, shape, prior.rate, log_weight)
+    constant = shape * np.log(prior.rate).sum()
+
+    def of_size(n: np.ndarray) -> np.ndarray:
+        per_column = gammaln(shape + 0.5 * n) - math.lgamma(shape) - 0.5 * n * math.log(2.0 * math.pi)
+        per_column += 0.5 * (math.log(strength) - np.log(strength + n))
+        return log_weight_of(n) + d * per_column + constant
+
+    return GaussianScorer(prior.mean, strength, shape, prior.rate, table_of(of_size, length))
 
 
 def count_blocks(prior: Any) -> list[tuple[np.ndarray, np.ndarray, int]] | None:

@@ -5,6 +5,7 @@ from worker to worker when blocks are put together, and to the first process in 
 are added in the order of the rows, part after part, for sums in another order have other last digits.
 """
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,18 +25,14 @@ from bayesgrove.agglomeration.splits import (
     draw_sample,
     keep_sample,
     part_at,
+    places_by_label,
     widest_column,
 )
-from bayesgrove.agglomeration.statistics import combine_known, place_of_middle
+from bayesgrove.agglomeration.statistics import place_of_middle, row_totals
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.contract import n_stats
-from bayesgrove.trees import Tree
-from bayesgrove.trees.traverse import heavy_first_postorder
 
 NOTHING = np.empty((0, 0))
-FEW_HEADS = 50
-"""Rows per subtree that stands in one part, below which rows are put into the tree's order first."""
 
 
 @dataclass
@@ -105,19 +102,24 @@ class ClusterRows:
 
     def take(self, rows: np.ndarray) -> np.ndarray:
         """Rows of these numbers."""
-        return parts.assemble(rows, self.edges, self.gather(self._pieces(rows)))
+        home, pieces = self._pieces(rows)
+        return parts.assemble(home, self.gather(pieces))
 
-    def _pieces(self, rows: np.ndarray, *more: Any, function: Callable[..., Any] = parts.take_rows) -> list[Any]:
-        """What every part has of some rows, in their order."""
-        home = np.searchsorted(self.edges, rows, side="right") - 1
-        return [
-            self.submit(function, values, (rows[home == number] - self.edges[number]).astype(np.int32), *more)
-            for number, values in enumerate(self.values)
+    def _pieces(
+        self, rows: np.ndarray, *more: Any, function: Callable[..., Any] = parts.take_rows
+    ) -> tuple[np.ndarray, list[Any]]:
+        """The part each of some rows stands in, and what every part has of them, in their order."""
+        home = parts.narrow(np.searchsorted(self.edges, rows, side="right") - 1, len(self.values))
+        by_part = rows[places_by_label(home, len(self.values))]
+        cuts = np.cumsum(np.bincount(home, minlength=len(self.values)))[:-1]
+        return home, [
+            self.submit(function, values, (own - low).astype(np.int32), *more)
+            for values, own, low in zip(self.values, np.split(by_part, cuts), self.edges, strict=False)
         ]
 
     def typical_row(self) -> np.ndarray:
         """The row whose total is in the middle."""
-        totals = np.concatenate(self.on_parts(parts.row_totals))
+        totals = np.concatenate(self.on_parts(row_totals))
         return self.take(np.array([place_of_middle(totals)]))[0]
 
     # Splitting
@@ -189,9 +191,9 @@ class ClusterRows:
 
     def _keys(self, rows: np.ndarray, column: int) -> np.ndarray:
         """One column of some rows."""
-        home, keys = np.searchsorted(self.edges, rows, side="right") - 1, np.empty(rows.size)
-        for number, own in enumerate(self.gather(self._pieces(rows, column, function=parts.take_keys))):
-            keys[home == number] = own
+        home, pieces = self._pieces(rows, column, function=parts.take_keys)
+        keys = np.empty(rows.size)
+        keys[places_by_label(home, len(self.values))] = np.concatenate(self.gather(pieces))
         return keys
 
     def _regroup(self, order: np.ndarray, cuts: np.ndarray) -> Grouping:
@@ -200,9 +202,8 @@ class ClusterRows:
         edges = part_edges(cuts, self.part_rows)
         before = order.copy()
         values = []
-        for number in range(edges.size - 1):
-            rows = before[edges[number] : edges[number + 1]]
-            values.append(self.submit(parts.assemble, rows, self.edges, self._pieces(rows)))
+        for (low, high), at in zip(itertools.pairwise(edges), tasks.turns(self.client), strict=False):
+            values.append(tasks.submit(self.client, parts.assemble, *self._pieces(before[low:high]), at=at))
         return Grouping(order, before, edges, values, [])
 
     # Trees
@@ -228,6 +229,7 @@ class ClusterRows:
             place_trees(
                 self.gather([future])[0], rows, int(grouping.edges[number]), int(blocks[number]), forest, pieces
             )
+        self._grouping = None  # workers need not keep rows in this order any longer
         for block in np.flatnonzero(plan.truncated):  # rows there stand by their numbers, which parts do not know
             forest.children[plan.starts[block] - block : plan.starts[block + 1] - block - 1].sort(axis=1)
 
@@ -238,11 +240,9 @@ class ClusterRows:
 
     # Clusters
 
-    def cluster_statistics(
-        self, problem: Problem, labels: np.ndarray, n_clusters: int
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def cluster_statistics(self, prior: Any, labels: np.ndarray, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
         """Statistics and sizes of clusters: a chain of tasks from part to part."""
-        package, narrow = Package((problem.prior, n_clusters)), labels.astype(np.int32)
+        package, narrow = Package((prior, n_clusters)), parts.narrow(labels, n_clusters)
         total: Any = None
         for number, values in enumerate(self.values):
             own = narrow[self.edges[number] : self.edges[number + 1]]
@@ -252,89 +252,16 @@ class ClusterRows:
 
     def assign(self, density: Any, log_weight: np.ndarray, starts: np.ndarray, labels: np.ndarray) -> int:
         """Write the best group of every row to `labels`; how many changed."""
-        package, narrow = Package(Chooser(density, log_weight, starts)), labels.astype(np.int32)
+        package, narrow = Package(Chooser(density, log_weight, starts)), parts.narrow(labels, starts.size)
         futures = [
             self.submit(parts.assign_part, values, package, narrow[self.edges[number] : self.edges[number + 1]])
             for number, values in enumerate(self.values)
         ]
-        found = self.gather(futures)
-        labels[:] = np.concatenate([own for own, _ in found])
-        return sum(n_moved for _, n_moved in found)
-
-    def node_statistics(self, prior: Any, tree: Tree, nodes: np.ndarray) -> np.ndarray:
-        """Statistics of some nodes of a binary tree of all rows, shape (n_wanted, n_stats).
-
-        Subtrees whose rows stand in one part are left to it; the nodes above are merged here.
-        """
-        grouping, home = self._pure_subtrees(tree)
-        order = heavy_first_postorder(tree.first_child, tree.next_sibling, tree.size)
-        place = np.empty(order.size, np.int64)
-        place[order] = np.arange(order.size)
-        above = np.append(home, NULL)[tree.parent] == NULL
-        heads = np.flatnonzero((home != NULL) & above)
-        known = np.unique(np.concatenate([heads, nodes, np.flatnonzero(home == NULL)]))
-        rows = np.zeros((known.size, n_stats(prior)))
-        futures = {}
-        places = np.empty(self.n_rows, np.int32)
-        places[grouping.before] = np.arange(self.n_rows)
-        for number, low in enumerate(grouping.edges[:-1]):
-            own, wanted = heads[home[heads] == number], known[home[known] == number]
-            if own.size:
-                starts, items, at = program_of_part(tree, order, place, own, wanted)
-                items = np.where(items == NULL, NULL, places[items] - low).astype(np.int32)
-                package = Package((prior, starts, items, at))
-                futures[number] = (wanted, self.submit(parts.statistics_of_part, grouping.values[number], package))
-        for wanted, future in futures.values():
-            rows[np.searchsorted(known, wanted)] = self.gather([future])[0]
-        merge_top(prior, tree, known, home, place, rows)
-        return rows[np.searchsorted(known, nodes)]
-
-    def _pure_subtrees(self, tree: Tree) -> tuple[Grouping, np.ndarray]:
-        """A grouping, and for each node the part that has all of its rows, NULL where none has."""
-        if self._grouping is not None:
-            home = self._homes(self._grouping, tree)
-            if np.count_nonzero(home == NULL) * FEW_HEADS < self.n_rows:
-                return self._grouping, home
-        self._grouping = self._regroup(tree.leaf_order.astype(np.int64), np.arange(self.n_rows + 1))
-        return self._grouping, self._homes(self._grouping, tree)
-
-    def _homes(self, grouping: Grouping, tree: Tree) -> np.ndarray:
-        home = np.empty(self.n_rows, np.int64)
-        home[grouping.before] = np.repeat(np.arange(grouping.edges.size - 1), np.diff(grouping.edges))
-        return home_of_nodes(tree.parent, tree.item, home)
-
-
-def program_of_part(
-    tree: Tree, order: np.ndarray, place: np.ndarray, heads: np.ndarray, wanted: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A part's subtrees in postorder: where each starts; its rows at leaves, NULL at joins; where the wanted stand.
-
-    `order` and `place` are the postorder of the whole tree and its inverse.
-    """
-    heads = heads[np.argsort(place[heads])]
-    sizes = 2 * tree.size[heads] - 1
-    ends = np.cumsum(sizes)
-    shift = place[heads] + 1 - ends  # from places in the program to those in the postorder
-    items = tree.item[order[np.repeat(shift, sizes) + np.arange(sizes.sum())]]
-    home = np.searchsorted(place[heads], place[wanted])
-    return np.append(0, ends), items, place[wanted] - shift[home]
-
-
-@kernel
-def home_of_nodes(parent, item, home):
-    """The part that has all rows below each node, NULL where they stand in several."""
-    unknown = NULL - 1
-    found = np.full(parent.size, unknown)
-    for node in range(parent.size):
-        if item[node] != NULL:
-            found[node] = home[item[node]]
-        above = parent[node]
-        if above != NULL:
-            if found[above] == unknown:
-                found[above] = found[node]
-            elif found[above] != found[node]:
-                found[above] = NULL
-    return found
+        n_moved = 0
+        for low, (moved, own) in zip(self.edges, self.gather(futures), strict=False):
+            labels[low + moved.astype(np.int64)] = own
+            n_moved += moved.size
+        return n_moved
 
 
 def part_edges(cuts: np.ndarray, part_rows: int) -> np.ndarray:
@@ -380,16 +307,3 @@ def place_trees(
     for name in ("rows", "sizes", "log_q", "log_d"):
         getattr(pieces, name)[blocks] = getattr(found.pieces, name)
     pieces.node[blocks] = number[found.pieces.node]
-
-
-def merge_top(prior: Any, tree: Tree, known: np.ndarray, home: np.ndarray, place: np.ndarray, rows: np.ndarray) -> None:
-    """Statistics of the nodes above all parts, from those of their children, merged as `combine` does."""
-    top = np.flatnonzero(home == NULL)
-    if top.size == 0:
-        return
-    top = top[np.argsort(place[top])]
-    children = np.array([tree.children(int(node)) for node in top], np.int64)
-    later = place[children[:, 0]] > place[children[:, 1]]
-    children[later] = children[later][:, ::-1]
-    first, second = np.searchsorted(known, children[:, 0]), np.searchsorted(known, children[:, 1])
-    combine_known(prior, np.searchsorted(known, top), first, second, rows)

@@ -10,8 +10,8 @@ import numpy as np
 
 from bayesgrove.agglomeration.blocks import Forest, Pieces, build_blocks, largest_statistics, new_forest, new_pieces
 from bayesgrove.agglomeration.filters import assign
-from bayesgrove.agglomeration.splits import Groups, Plan, groups_of_values, halve
-from bayesgrove.agglomeration.statistics import add_rows, combine_each
+from bayesgrove.agglomeration.splits import Groups, Plan, groups_of_values, halve, places_by_label
+from bayesgrove.agglomeration.statistics import add_rows
 from bayesgrove.core.constants import NULL
 from bayesgrove.likelihoods.contract import n_stats
 
@@ -38,9 +38,14 @@ class PartTrees(NamedTuple):
     pieces: Pieces
 
 
+def narrow(labels: np.ndarray, n_labels: int) -> np.ndarray:
+    """Labels -1 .. n_labels - 1 as integers of as few bytes as can hold them."""
+    return labels.astype(np.min_scalar_type(-max(n_labels, 1)))
+
+
 def take_rows(part: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Some rows of a part."""
-    return part[rows]
+    return part.take(rows, axis=0)
 
 
 def take_keys(part: np.ndarray, rows: np.ndarray, column: int) -> np.ndarray:
@@ -60,20 +65,21 @@ def label_part(part: np.ndarray, groups: list[Groups | None], rows: list[np.ndar
     found = []
     for own, members in zip(groups, rows, strict=True):
         if own is None:
-            found.append(np.empty(0, np.int16))
+            found.append(np.empty(0, np.int8))
             continue
         order = np.arange(len(part)) if members is None else members.astype(np.int64)
         labels = np.full(order.size, NULL)
         assign(own.filter, own.log_weight, own.group_start, part, order, 0, order.size, labels)
-        found.append(labels.astype(np.int16))
+        found.append(narrow(labels, own.group_start.size))
     return found
 
 
-def assign_part(part: np.ndarray, package: Package, labels: np.ndarray) -> tuple[np.ndarray, int]:
-    """The best group of every row, and how many have changed."""
+def assign_part(part: np.ndarray, package: Package, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows have another best group than they had, and which."""
     chooser, wide, order = package.content, labels.astype(np.int64), np.arange(len(part))
-    n_moved = assign(chooser.density, chooser.log_weight, chooser.group_start, part, order, 0, len(part), wide)
-    return wide.astype(np.int32), int(n_moved)
+    assign(chooser.density, chooser.log_weight, chooser.group_start, part, order, 0, len(part), wide)
+    moved = np.flatnonzero(wide != labels).astype(np.int32)
+    return moved, wide[moved].astype(np.int32)
 
 
 def add_part(
@@ -94,17 +100,13 @@ def largest_part(part: np.ndarray, package: Package) -> np.ndarray:
     return largest_statistics(package.content, part)
 
 
-def row_totals(part: np.ndarray) -> np.ndarray:
-    """Sum of the cells of each row, missing ones passed over."""
-    return np.nansum(part, axis=1)
-
-
-def assemble(rows: np.ndarray, edges: np.ndarray, pieces: list[np.ndarray]) -> np.ndarray:
-    """The rows of these numbers, in this order, from what each part has of them."""
-    home = np.searchsorted(edges, rows, side="right") - 1
-    values = np.empty((rows.size, pieces[0].shape[1]))
-    for number, piece in enumerate(pieces):
-        values[home == number] = piece
+def assemble(home: np.ndarray, pieces: list[np.ndarray]) -> np.ndarray:
+    """Rows in an order of which is known from which part each comes, from what every part has of them in this order."""
+    values, first = np.empty((home.size, pieces[0].shape[1])), 0
+    order = places_by_label(home, len(pieces))
+    for piece in pieces:
+        values[order[first : first + len(piece)]] = piece
+        first += len(piece)
     return values
 
 
@@ -132,13 +134,3 @@ def trees_of_part(values: np.ndarray, order: np.ndarray, package: Package) -> Pa
         forest.leaf_log_q,
     )
     return PartTrees(kept, pieces)
-
-
-def statistics_of_part(values: np.ndarray, package: Package) -> np.ndarray:
-    """Statistics of some nodes of the trees of a part, given one after another as leaves and joins in postorder."""
-    prior, starts, items, places = package.content
-    wanted = np.full(items.size, NULL)
-    wanted[places] = np.arange(places.size)
-    out = np.zeros((places.size, n_stats(prior)))
-    combine_each(prior, values, starts, items.astype(np.int64), wanted, out)
-    return out

@@ -13,9 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesgrove.agglomeration.filters import group_scores, make_filter
+from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import draw_data, draw_params, n_params
-from bayesgrove.trees import Tree, node_log_weights
+from bayesgrove.stats.special import softplus
+from bayesgrove.trees import Tree
+from bayesgrove.trees.cuts import needed_column
 
 SMALLEST_WEIGHT = 1e-12
 MOST_NODES = 4_096
@@ -46,10 +49,36 @@ class Predictive(NamedTuple):
 
 
 def weighty_nodes(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes that carry weight in the predictive, the heaviest first, and log(omega * n) of all nodes."""
-    log_weight = node_log_weights(tree) + np.log(tree.size)
-    kept = np.flatnonzero(log_weight >= math.log(SMALLEST_WEIGHT * tree.n_leaves))
+    """Nodes that carry weight in the predictive, the heaviest first, and log(omega * n) of these, of others -inf."""
+    odds = needed_column(tree, "log_merge_odds", "prediction")
+    least = math.log(SMALLEST_WEIGHT * tree.n_leaves)
+    log_weight = log_weights_above(tree.parent, tree.item, tree.size, odds, least)
+    kept = np.flatnonzero(log_weight >= least)
     return kept[np.argsort(-log_weight[kept], kind="stable")][:MOST_NODES], log_weight
+
+
+@kernel
+def log_weights_above(parent, item, size, log_odds, least):
+    """log(omega * n) of the nodes where it is at least `least`, -inf elsewhere.
+
+    Of most nodes of a large tree nothing is computed: what stands below a node that is one cluster has no weight.
+    """
+    log_open = np.full(parent.size, -np.inf)  # log probability that all strict ancestors are split
+    log_weight = np.full(parent.size, -np.inf)
+    log_open[-1] = 0.0
+    for node in range(parent.size - 1, -1, -1):
+        if parent[node] != NULL:
+            log_open[node] = log_open[parent[node]]
+        if log_open[node] + math.log(size[node]) < least:
+            log_open[node] = -np.inf
+            continue
+        weight = log_open[node] + math.log(size[node])
+        if item[node] == NULL:
+            weight -= softplus(-log_odds[node])
+            log_open[node] -= softplus(log_odds[node])  # as its children see it
+        if weight >= least:
+            log_weight[node] = weight
+    return log_weight
 
 
 def make_predictive(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 
-from bayesgrove.agglomeration.blocks import Forest, block_trees
+from bayesgrove.agglomeration.blocks import Forest, block_trees, new_forest
 from bayesgrove.agglomeration.exact import Atoms, Progress, agglomerate
 from bayesgrove.agglomeration.filters import assign, make_filter
 from bayesgrove.agglomeration.splits import (
@@ -22,9 +22,10 @@ from bayesgrove.agglomeration.splits import (
     Settings,
     SplitTree,
     halve_sets,
+    places_by_label,
     split_rows,
 )
-from bayesgrove.agglomeration.statistics import cluster_statistics
+from bayesgrove.agglomeration.statistics import statistics_of_clusters
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
 
@@ -123,16 +124,25 @@ def half_cut(children, log_odds, n_rows):
 
 
 @kernel
-def keep_below(children, heads, n_rows):
-    """Whether each merge stands at or below one of the heads."""
-    n_merges = children.shape[0]
+def copy_below(forest, heads, grown):
+    """Copy all merges at or below the heads, in their order, to another forest: new ids, and how many there are."""
+    n_rows, n_merges = forest.leaf_log_q.size, forest.log_q.size
     kept = np.zeros(n_rows + n_merges, np.bool_)
     for head in heads:
         kept[head] = True
     for t in range(n_merges - 1, -1, -1):
         if kept[n_rows + t]:
-            kept[children[t, 0]] = kept[children[t, 1]] = True
-    return kept[n_rows:].copy()
+            kept[forest.children[t, 0]] = kept[forest.children[t, 1]] = True
+    new_id, at = np.arange(n_rows + n_merges), 0
+    for t in range(n_merges):
+        if kept[n_rows + t]:
+            for side in range(2):
+                grown.children[at, side] = new_id[forest.children[t, side]]
+            grown.log_odds[at], grown.log_q[at], grown.log_d[at] = forest.log_odds[t], forest.log_q[t], forest.log_d[t]
+            new_id[n_rows + t] = n_rows + at
+            at += 1
+    grown.leaf_log_q[:] = forest.leaf_log_q
+    return new_id, at
 
 
 def regrafted(problem: Problem, forest: Forest) -> Forest | None:
@@ -144,7 +154,7 @@ def regrafted(problem: Problem, forest: Forest) -> Forest | None:
             "%d clusters are too many to regraft (%d at most): the joined tree is kept", heads.size, MOST_ATOMS
         )
         return None
-    rows, sizes = statistics_by(problem, labels, heads.size)
+    rows, sizes = statistics_of_clusters(problem.prior, problem.rows, labels, heads.size)
     inner, inside = np.maximum(heads - n, 0), heads >= n
     log_q = np.where(inside, forest.log_q[inner], forest.leaf_log_q[np.minimum(heads, n - 1)])
     log_d = np.where(inside, forest.log_d[inner], problem.log_concentration)
@@ -160,39 +170,29 @@ def with_new_top(
 ) -> Forest:
     """The subtrees of the heads under another top; merges keep their order, so children stay before parents."""
     n, m = forest.leaf_log_q.size, heads.size
-    kept = keep_below(forest.children, heads, n)
-    new_id = np.concatenate([np.arange(n), n + np.cumsum(kept) - 1])
-    atom_id = np.concatenate([new_id[heads], n + kept.sum() + np.arange(m - 1)])
-    return Forest(
-        np.concatenate([new_id[forest.children[kept]], np.sort(atom_id[children], axis=1)]),
-        np.concatenate([forest.log_odds[kept], log_odds[m:]]),
-        np.concatenate([forest.log_q[kept], log_q[m:]]),
-        np.concatenate([forest.log_d[kept], log_d[m:]]),
-        forest.leaf_log_q,
-    )
+    grown = new_forest(n)
+    new_id, n_kept = copy_below(forest, heads, grown)
+    atom_id = np.concatenate([new_id[heads], n + n_kept + np.arange(m - 1)])
+    grown.children[n_kept:] = np.sort(atom_id[children], axis=1)
+    grown.log_odds[n_kept:], grown.log_q[n_kept:], grown.log_d[n_kept:] = log_odds[m:], log_q[m:], log_d[m:]
+    return grown
 
 
 def reassign(problem: Problem, labels: np.ndarray, n_clusters: int) -> tuple[np.ndarray, bool]:
     """Flat passes: each row to its best cluster or a new one, until few move; whether the first pass moved many."""
     n = labels.size
     for done in range(MOST_PASSES):
-        rows, sizes = statistics_by(problem, labels, n_clusters)
+        rows, sizes = statistics_of_clusters(problem.prior, problem.rows, labels, n_clusters)
+        number = np.cumsum(sizes > 0) - 1  # of clusters that still have rows
         rows, sizes = np.vstack([rows[sizes > 0], np.zeros((1, rows.shape[1]))]), sizes[sizes > 0]
         log_weight = np.append(np.log(sizes), problem.log_concentration)
         density = make_filter(problem.prior, rows, complete=problem.complete)
-        labels = np.searchsorted(np.unique(labels), labels)
+        labels = number[labels]
         n_moved = assign_all(problem, density, log_weight, np.arange(sizes.size + 2), labels)
         n_clusters = sizes.size + 1
         if n_moved < FEW_MOVED * n:
             return labels, done > 0
     return labels, True
-
-
-def statistics_by(problem: Problem, labels: np.ndarray, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
-    """Statistics and sizes of the clusters of all rows."""
-    if problem.remote is not None:
-        return problem.remote.cluster_statistics(problem, labels, n_clusters)
-    return cluster_statistics(problem.prior, problem.values, labels, n_clusters)
 
 
 def assign_all(problem: Problem, density: Any, log_weight: np.ndarray, starts: np.ndarray, labels: np.ndarray) -> int:
@@ -228,7 +228,7 @@ def refine_once(problem: Problem, settings: Settings, forest: Forest) -> Forest 
 
 def split_by_labels(problem: Problem, settings: Settings, labels: np.ndarray) -> tuple[np.ndarray, SplitTree]:
     """Every cluster as a homogeneous set, halved into blocks; clusters joined one after another."""
-    order = np.argsort(labels, kind="stable")
+    order = places_by_label(labels, int(labels.max()) + 1)
     present, starts = np.unique(labels[order], return_index=True)
     edges = np.append(starts, labels.size)
     splits, node, sets = SplitTree(labels.size), 0, []

@@ -52,9 +52,14 @@ class Problem(NamedTuple):
     """The rows where they stand on a cluster (`ClusterRows`), or None where `values` has them."""
 
     @property
+    def rows(self) -> Any:
+        """The rows, wherever they stand."""
+        return self.values if self.remote is None else self.remote
+
+    @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return int(self.values.shape[0] if self.remote is None else self.remote.n_rows)
+        return int(self.rows.shape[0])
 
 
 class OpenSet(NamedTuple):
@@ -279,7 +284,7 @@ def apply_division(splits: SplitTree, order: np.ndarray, here: OpenSet, division
     groups, labels = division.groups, division.labels
     splits.depth = max(splits.depth, here.depth + 1)
     sizes = np.bincount(labels, minlength=len(groups.front) + groups.residual)
-    order[here.low : here.high] = division.rows[np.argsort(labels, kind="stable")]
+    order[here.low : here.high] = division.rows[places_by_label(labels, sizes.size)]
     starts = here.low + np.concatenate([[0], np.cumsum(sizes)])
     found = []
     for group, node in enumerate(
@@ -289,6 +294,11 @@ def apply_division(splits: SplitTree, order: np.ndarray, here: OpenSet, division
         splits.low[node], splits.high[node] = low, high
         found.append(OpenSet(node, low, high, here.depth + 1, (*here.path, group)))
     return found
+
+
+def places_by_label(labels: np.ndarray, n_labels: int) -> np.ndarray:
+    """Places of rows sorted by label, those of one label in their order; numpy sorts short integers by counting."""
+    return np.argsort(labels.astype(np.min_scalar_type(n_labels)), kind="stable")
 
 
 def add_group_nodes(splits: SplitTree, node: int, groups: Groups, *, has_residual: bool) -> list[int]:

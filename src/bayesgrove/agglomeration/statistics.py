@@ -1,5 +1,6 @@
 """Sufficient statistics of the nodes of a tree, of the clusters of a partition."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -8,26 +9,28 @@ from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import add, merge, n_stats
 from bayesgrove.trees import Tree
-from bayesgrove.trees.traverse import heavy_first_postorder
-
-STACK_PLACES = 128
-"""More than 2 + log2 of any number of leaves."""
 
 
 def node_statistics(prior: Any, values: Any, tree: Tree, nodes: np.ndarray) -> np.ndarray:
-    """Statistics of some nodes of a binary tree, shape (n_wanted, n_stats).
+    """Statistics of some nodes of a tree, shape (n_wanted, n_stats).
 
-    One pass over the tree with a short stack of rows: no more memory than the answer. Rows on a cluster are combined
-    there.
+    Every row is added to the lowest of them above it, these are then merged upwards: one pass over the rows in their
+    own order, and no more memory than the answer and a number per node. Rows on a cluster are added there.
     """
-    if hasattr(values, "node_statistics"):
-        return values.node_statistics(prior, tree, np.asarray(nodes))
-    wanted = np.full(tree.n_nodes, NULL)
-    wanted[nodes] = np.arange(len(nodes))
-    order = heavy_first_postorder(tree.first_child, tree.next_sibling, tree.size)
-    out = np.zeros((len(nodes), n_stats(prior)))
-    combine(prior, values, order, tree.item, wanted, out)
-    return out
+    labels, above = lowest_wanted(tree.parent, tree.leaf_of_item, np.asarray(nodes))
+    rows, _ = statistics_of_clusters(prior, values, labels, len(nodes))
+    merge_upwards(prior, np.argsort(nodes), above, rows)
+    return rows
+
+
+def statistics_of_clusters(
+    prior: Any, values: Any, labels: np.ndarray, n_clusters: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Statistics and sizes of the clusters of a partition of rows, which are an array or stand on a cluster."""
+    if hasattr(values, "cluster_statistics"):
+        rows, sizes = values.cluster_statistics(prior, labels, n_clusters)
+        return rows, sizes
+    return cluster_statistics(prior, values, labels, n_clusters)
 
 
 def place_of_middle(numbers: np.ndarray) -> int:
@@ -35,6 +38,17 @@ def place_of_middle(numbers: np.ndarray) -> int:
     middle = numbers.size // 2
     value = np.partition(numbers, middle)[middle]
     return int(np.flatnonzero(numbers == value)[middle - np.count_nonzero(numbers < value)])
+
+
+@kernel
+def row_totals(values):
+    """Sum of the cells of each row, missing ones passed over."""
+    totals = np.zeros(values.shape[0])
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            if not math.isnan(values[i, j]):
+                totals[i] += values[i, j]
+    return totals
 
 
 class NodeRows:
@@ -50,22 +64,28 @@ class NodeRows:
 
 
 @kernel
-def combine(prior, values, order, item, wanted, out):
-    """Push leaves, merge the two on top at inner nodes, copy what is wanted."""
-    stack = np.zeros((STACK_PLACES, out.shape[1]))
-    top, width = -1, out.shape[1]
-    for node in order:
-        if item[node] != NULL:
-            top += 1
-            for s in range(width):
-                stack[top, s] = 0.0
-            add(prior, stack[top], values[item[node]])
+def lowest_wanted(parent, leaf_of_item, nodes):
+    """For each item the place in `nodes` of the lowest of them at or above its leaf; the same for each of `nodes`,
+    strictly above it; NULL where there is none."""
+    owner = np.full(parent.size, NULL, np.int32)
+    for k in range(nodes.size):
+        owner[nodes[k]] = k
+    above = np.full(nodes.size, NULL)
+    for node in range(parent.size - 2, -1, -1):
+        inherited = owner[parent[node]]
+        if owner[node] == NULL:
+            owner[node] = inherited
         else:
-            top -= 1
-            merge(prior, stack[top], stack[top], stack[top + 1])
-        if wanted[node] != NULL:
-            for s in range(width):
-                out[wanted[node], s] = stack[top, s]
+            above[owner[node]] = inherited
+    return owner[leaf_of_item].astype(np.int64), above
+
+
+@kernel
+def merge_upwards(prior, order, above, rows):
+    """Merge each of some rows, in this order, into the row above it."""
+    for k in order:
+        if above[k] != NULL:
+            merge(prior, rows[above[k]], rows[above[k]], rows[k])
 
 
 @kernel
@@ -84,18 +104,3 @@ def add_rows(prior, values, labels, rows, sizes):
         if labels[i] != NULL:
             add(prior, rows[labels[i]], values[i])
             sizes[labels[i]] += 1.0
-
-
-@kernel
-def combine_known(prior, order, first, second, rows):
-    """Write the statistics of the nodes of `order`, children first, each merged from those of two other nodes."""
-    for i in range(order.size):
-        merge(prior, rows[order[i]], rows[first[i]], rows[second[i]])
-
-
-@kernel
-def combine_each(prior, values, starts, item, wanted, out):
-    """`combine` for several trees, one after another in postorder: a tree that is done leaves the stack."""
-    order = np.arange(item.size)
-    for tree in range(starts.size - 1):
-        combine(prior, values, order[starts[tree] : starts[tree + 1]], item, wanted, out)

@@ -155,12 +155,12 @@ def on_parts(source: Source, values: list[Any], function: Any, *arguments: Any) 
 
 def brief_of_part(values: np.ndarray, n_sampled: int) -> briefs.Brief:
     """A part in brief."""
-    return briefs.brief_of(np.asarray(values, dtype=np.float64), n_sampled)
+    return briefs.brief_of(np.ascontiguousarray(values, dtype=np.float64), n_sampled)
 
 
 def middle_of_part(values: np.ndarray, limits: np.ndarray) -> Any:
     """What a part has around the medians."""
-    return briefs.middle_cells(np.asarray(values, dtype=np.float64), limits)
+    return briefs.middle_cells(np.ascontiguousarray(values, dtype=np.float64), limits)
 
 
 def encode_part(values: np.ndarray, package: Package) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesgrove.agglomeration.statistics import place_of_middle
+from bayesgrove.agglomeration.statistics import place_of_middle, row_totals
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator, resolve_seed
 from bayesgrove.core.table import Table
@@ -199,4 +199,4 @@ def typical_row(values: Any) -> np.ndarray:
     """The row whose total is in the middle; a document drawn anew keeps its length."""
     if hasattr(values, "typical_row"):  # on a cluster
         return values.typical_row()
-    return values[place_of_middle(np.nansum(values, axis=1))].copy()
+    return values[place_of_middle(row_totals(values))].copy()

@@ -140,14 +140,24 @@ def _profile_clusters(rows: Table, labels: np.ndarray, features: tuple[Feature, 
 
 
 def _node_features(rows: Table, tree: Tree, places: np.ndarray, features: tuple[Feature, ...]) -> NodeFeatures:
-    inner = np.flatnonzero(tree.item == NULL)
-    nodes = np.sort(inner[np.argsort(-tree.size[inner], kind="stable")[:MOST_NODES]])
+    nodes = _largest_nodes(tree)
     start = np.searchsorted(places, tree.leaf_start[nodes])
     stop = np.searchsorted(places, tree.leaf_start[nodes] + tree.size[nodes])
     profile = profile_groups(rows, start, stop, features)
     top = profile.strongest(TOP_FEATURES)
     parts = {part: getattr(profile, part) for part in ("mean", "low", "high", "telling")}
     return NodeFeatures(nodes, top, **{name: np.take_along_axis(part, top, axis=1) for name, part in parts.items()})
+
+
+def _largest_nodes(tree: Tree) -> np.ndarray:
+    """The inner nodes with most leaves, ids ascending; of equal ones those of smaller ids."""
+    inner = np.flatnonzero(tree.item == NULL)
+    if inner.size <= MOST_NODES:
+        return inner
+    sizes = tree.size[inner]
+    least = np.partition(sizes, -MOST_NODES)[-MOST_NODES]
+    larger, equal = inner[sizes > least], inner[sizes == least]
+    return np.sort(np.concatenate([larger, equal[: MOST_NODES - larger.size]]))
 
 
 def _telling_columns(clusters: Profile, n_columns: int) -> np.ndarray:

@@ -3,12 +3,14 @@
 All a likelihood takes from a table are the kinds of its columns, their extremes, lower medians and moments.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesgrove.core.errors import InvalidTableError
+from bayesgrove.core.jit import kernel
 from bayesgrove.core.table import Table
 from bayesgrove.likelihoods.base import Encoding, Likelihood, RowsInBrief
 from bayesgrove.likelihoods.bind import Bound, resolve, to_learn
@@ -32,16 +34,26 @@ class Brief(NamedTuple):
 
 def brief_of(values: np.ndarray, n_sampled: int) -> Brief:
     """A part in brief, with so many rows at even distances."""
-    seen = ~np.isnan(values)
-    n_seen = np.count_nonzero(seen, axis=0)
-    return Brief(
-        len(values),
-        n_seen,
-        np.min(values, axis=0, where=seen, initial=np.inf),
-        np.max(values, axis=0, where=seen, initial=-np.inf),
-        np.all((values == 0) | (values == 1) | ~seen, axis=0),
-        values[np.arange(min(n_sampled, len(values))) * len(values) // max(1, min(n_sampled, len(values)))],
-    )
+    n_sampled = min(n_sampled, len(values))
+    sampled = values[np.arange(n_sampled) * len(values) // max(1, n_sampled)]
+    n_seen, least, largest, is_binary = column_facts(values)
+    return Brief(len(values), n_seen, least, largest, is_binary, sampled)
+
+
+@kernel
+def column_facts(values):
+    """For each column the number of observed cells, the least and largest of them, whether all are 0 or 1."""
+    n_columns = values.shape[1]
+    n_seen, is_binary = np.zeros(n_columns, np.int64), np.ones(n_columns, np.bool_)
+    least, largest = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
+    for i in range(values.shape[0]):
+        for j in range(n_columns):
+            x = values[i, j]
+            if not math.isnan(x):
+                n_seen[j] += 1
+                least[j], largest[j] = min(least[j], x), max(largest[j], x)
+                is_binary[j] &= x == 0.0 or x == 1.0
+    return n_seen, least, largest, is_binary
 
 
 def joined(briefs: Sequence[Brief]) -> Brief:
@@ -88,12 +100,28 @@ def bracket(brief: Brief) -> np.ndarray:
 
 def middle_cells(values: np.ndarray, limits: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:
     """For each column: how many cells lie below the bracket, and the different cells inside it with their counts."""
+    n_below, columns, cells = cells_inside(values, limits)
     found = []
     for j in range(values.shape[1]):
-        cells = values[:, j]
-        inside = cells[(cells >= limits[0, j]) & (cells <= limits[1, j])]
-        found.append((int(np.count_nonzero(cells < limits[0, j])), *np.unique(inside, return_counts=True)))
+        found.append((int(n_below[j]), *np.unique(cells[columns == j], return_counts=True)))
     return found
+
+
+@kernel
+def cells_inside(values, limits):
+    """How many cells of each column lie below its limits; columns and values of those between them."""
+    n_below, n_inside = np.zeros(values.shape[1], np.int64), 0
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            n_below[j] += values[i, j] < limits[0, j]
+            n_inside += limits[0, j] <= values[i, j] <= limits[1, j]
+    columns, cells, at = np.empty(n_inside, np.int64), np.empty(n_inside), 0
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            if limits[0, j] <= values[i, j] <= limits[1, j]:
+                columns[at], cells[at] = j, values[i, j]
+                at += 1
+    return n_below, columns, cells
 
 
 def lower_medians(brief: Brief, parts: Sequence[list[tuple[int, np.ndarray, np.ndarray]]]) -> np.ndarray:

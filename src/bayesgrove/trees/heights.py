@@ -3,7 +3,7 @@
 import numpy as np
 
 from bayesgrove.core.constants import NULL
-from bayesgrove.trees.traverse import running_maximum
+from bayesgrove.core.jit import kernel
 
 
 def odds_offset(item: np.ndarray, log_merge_odds: np.ndarray) -> float:
@@ -21,10 +21,19 @@ def heights_from_odds(parent: np.ndarray, item: np.ndarray, log_merge_odds: np.n
     offset makes heights non-negative; merges certain for or against (infinite odds) are drawn at the
     nearest finite height of the same tree.
     """
-    offset = odds_offset(item, log_merge_odds)
-    inner = item == NULL
-    finite = np.isfinite(log_merge_odds) & inner
-    lowest = float(np.min(log_merge_odds, where=finite, initial=0.0))
+    return _heights(parent, item, log_merge_odds, odds_offset(item, log_merge_odds))
+
+
+@kernel
+def _heights(parent: np.ndarray, item: np.ndarray, log_merge_odds: np.ndarray, offset: float) -> np.ndarray:
+    lowest = 0.0
+    for node in range(parent.size):
+        if item[node] == NULL and np.isfinite(log_merge_odds[node]):
+            lowest = min(lowest, log_merge_odds[node])
     height = np.zeros(parent.size)
-    np.subtract(offset, np.clip(log_merge_odds, lowest, offset), out=height, where=inner)
-    return running_maximum(parent, height)
+    for node in range(parent.size):
+        if item[node] == NULL:
+            height[node] = max(height[node], offset - min(max(log_merge_odds[node], lowest), offset))
+        if parent[node] != NULL:
+            height[parent[node]] = max(height[parent[node]], height[node])
+    return height

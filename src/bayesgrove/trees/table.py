@@ -59,14 +59,24 @@ class Tree:
     leaf_labels: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        columns = {str(name): _frozen(values, np.float64) for name, values in self.columns.items()}
-        labels = None if self.leaf_labels is None else tuple(self.leaf_labels)
-        object.__setattr__(self, "parent", _frozen(self.parent, np.int64))
-        object.__setattr__(self, "item", _frozen(self.item, np.int64))
-        object.__setattr__(self, "height", _frozen(self.height, np.float64))
-        object.__setattr__(self, "columns", MappingProxyType(columns))
-        object.__setattr__(self, "leaf_labels", labels)
+        self._set(self.parent, self.item, self.height, self.columns, self.leaf_labels)
         self.check()
+
+    def _set(
+        self,
+        parent: ArrayLike,
+        item: ArrayLike,
+        height: ArrayLike,
+        columns: Mapping[str, ArrayLike],
+        leaf_labels: Sequence[str] | None,
+    ) -> None:
+        """Set the fields, read-only."""
+        arrays = {str(name): _frozen(values, np.float64) for name, values in columns.items()}
+        object.__setattr__(self, "parent", _frozen(parent, np.int64))
+        object.__setattr__(self, "item", _frozen(item, np.int64))
+        object.__setattr__(self, "height", _frozen(height, np.float64))
+        object.__setattr__(self, "columns", MappingProxyType(arrays))
+        object.__setattr__(self, "leaf_labels", None if leaf_labels is None else tuple(leaf_labels))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Tree, (self.parent, self.item, self.height, dict(self.columns), self.leaf_labels)
@@ -97,15 +107,32 @@ class Tree:
         """
         parents = _frozen(parent, np.int64)
         invariants.check_parents(parents)
-        items = _items_by_id(parents) if item is None else _frozen(item, np.int64)
-        invariants.check_items(parents, items)
-        arrays = {name: _frozen(values, np.float64) for name, values in (columns or {}).items()}
-        invariants.check_columns(parents, arrays)
+        return cls._of_parents(parents, item, height, columns, leaf_labels)
+
+    @classmethod
+    def _of_parents(
+        cls,
+        parent: np.ndarray,
+        item: ArrayLike | None,
+        height: ArrayLike | None,
+        columns: Mapping[str, ArrayLike] | None,
+        leaf_labels: Sequence[str] | None,
+    ) -> "Tree":
+        """A tree of parents that obey the rules; what is made here does so by itself, what is given is checked."""
+        items = traverse.items_by_id(parent) if item is None else _frozen(item, np.int64)
+        if item is not None:
+            invariants.check_items(parent, items)
+        arrays = {str(name): _frozen(values, np.float64) for name, values in (columns or {}).items()}
+        invariants.check_columns(parent, arrays)
         if height is None:
             odds = arrays.get("log_merge_odds")
-            height = traverse.levels(parents) if odds is None else heights_from_odds(parents, items, odds)
-        labels = None if leaf_labels is None else tuple(leaf_labels)
-        return cls(parents, items, _frozen(height, np.float64), arrays, labels)
+            height = traverse.levels(parent) if odds is None else heights_from_odds(parent, items, odds)
+        else:
+            invariants.check_heights(parent, height := _frozen(height, np.float64))
+        tree = object.__new__(cls)
+        tree._set(parent, items, height, arrays, leaf_labels)
+        invariants.check_labels(tree.n_leaves, tree.leaf_labels)
+        return tree
 
     @classmethod
     def from_merges(
@@ -132,8 +159,7 @@ class Tree:
         if log_merge_odds is not None:
             arrays["log_merge_odds"] = _per_node(log_merge_odds, len(pairs), np.inf, "log_merge_odds")
         height = None if heights is None else _per_node(heights, len(pairs), 0.0, "heights")
-        parent = _parents_of_merges(pairs)
-        return cls.from_parents(parent, height=height, columns=arrays, leaf_labels=leaf_labels)
+        return cls._of_parents(_parents_of_merges(pairs), None, height, arrays, leaf_labels)
 
     @classmethod
     def from_newick(cls, source: str, *, max_nodes: int = newick.MAX_NODES) -> "Tree":
@@ -338,15 +364,12 @@ def _pairs(children: ArrayLike) -> np.ndarray:
         return np.empty((0, 2), np.int64)
     if array.ndim != 2 or array.shape[1] != 2:
         raise InvalidTreeError(f"each merge joins two nodes: an array of shape (n, 2), got shape {array.shape}.")
+    if array.dtype.kind == "i":
+        return _as_array(array, np.int64)
     whole = _as_array(np.nan_to_num(_as_array(array, np.float64), posinf=-1.0).clip(-1.0, 2.0**53), np.int64)
     if not np.array_equal(whole, array):
         raise InvalidTreeError("merges hold ids, which are whole numbers. Give integers.")
     return whole
-
-
-def _items_by_id(parent: np.ndarray) -> np.ndarray:
-    is_leaf = traverse.child_counts(parent) == 0
-    return np.where(is_leaf, np.cumsum(is_leaf) - 1, NULL)
 
 
 def _per_node(values: ArrayLike, n_merges: int, leaf_value: float, name: str) -> np.ndarray:
@@ -362,22 +385,18 @@ def _per_node(values: ArrayLike, n_merges: int, leaf_value: float, name: str) ->
 
 def _parents_of_merges(pairs: np.ndarray) -> np.ndarray:
     n_merges = len(pairs)
-    new_ids = np.arange(n_merges + 1, 2 * n_merges + 1)
-    wrong = (pairs.min(axis=1, initial=0) < 0) | (pairs.max(axis=1, initial=0) >= new_ids)
-    if wrong.any():
-        row = int(np.argmax(wrong))
+    parent = np.full(2 * n_merges + 1, NULL)
+    row, node = traverse.write_parents(pairs, parent)
+    if node != NULL:
+        uses = int(np.count_nonzero(pairs == node))
         raise InvalidTreeError(
-            f"merge {row} makes node {new_ids[row]} and may join ids 0 .. {new_ids[row] - 1}, "
-            f"got {pairs[row].tolist()}. Order the merges so that children come first."
-        )
-    uses = np.bincount(pairs.ravel(), minlength=2 * n_merges + 1)
-    if (uses[:-1] != 1).any():
-        node = int(np.argmax(uses[:-1] != 1))
-        raise InvalidTreeError(
-            f"every node but the root is merged exactly once, got node {node} merged {uses[node]} times. "
+            f"every node but the root is merged exactly once, got node {node} merged {uses} times. "
             "Give the n - 1 merges of one tree."
         )
-    parent = np.full(2 * n_merges + 1, NULL)
-    parent[pairs[:, 0]] = new_ids
-    parent[pairs[:, 1]] = new_ids
+    if row != NULL:
+        new_id = n_merges + 1 + row
+        raise InvalidTreeError(
+            f"merge {row} makes node {new_id} and may join ids 0 .. {new_id - 1}, "
+            f"got {pairs[row].tolist()}. Order the merges so that children come first."
+        )
     return parent

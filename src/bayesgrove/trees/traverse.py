@@ -22,12 +22,45 @@ def child_links(parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @kernel
+def write_parents(pairs: np.ndarray, parent: np.ndarray) -> tuple[int, int]:
+    """Parents from merges, where all are NULL at first; the first merge of a later id, the first node merged twice.
+
+    NULL stands for none of either. If there are n - 1 good merges and no node has two, every node but the root has one.
+    """
+    n_leaves = pairs.shape[0] + 1
+    for t in range(pairs.shape[0]):
+        for side in range(2):
+            node = pairs[t, side]
+            if node < 0 or node >= n_leaves + t:
+                return t, NULL
+            if parent[node] != NULL:
+                return NULL, node
+            parent[node] = n_leaves + t
+    return NULL, NULL
+
+
+@kernel
 def child_counts(parent: np.ndarray) -> np.ndarray:
     """Number of children of every node."""
     counts = np.zeros(parent.size, np.int64)
     for node in range(parent.size - 1):
         counts[parent[node]] += 1
     return counts
+
+
+@kernel
+def items_by_id(parent: np.ndarray) -> np.ndarray:
+    """Leaves numbered by id, NULL at inner nodes."""
+    item = np.full(parent.size, NULL)
+    is_inner = np.zeros(parent.size, np.bool_)
+    n_leaves = 0
+    for node in range(parent.size):
+        if not is_inner[node]:
+            item[node] = n_leaves
+            n_leaves += 1
+        if parent[node] != NULL:
+            is_inner[parent[node]] = True
+    return item
 
 
 @kernel
@@ -120,31 +153,3 @@ def sum_of_ancestors(parent: np.ndarray, value: np.ndarray) -> np.ndarray:
     for node in range(parent.size - 2, -1, -1):
         total[node] = total[parent[node]] + value[parent[node]]
     return total
-
-
-@kernel
-def heavy_first_postorder(first_child: np.ndarray, next_sibling: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """All nodes, children before parents, of the children the largest first.
-
-    Whoever combines children on a stack in this order needs no more than 2 + log2(n) places.
-    """
-    order = np.empty(size.size, np.int64)
-    stack = np.empty(size.size, np.int64)
-    at, top = size.size - 1, 0
-    stack[0] = size.size - 1
-    while top >= 0:  # reverse postorder: the node, then its children from the smallest to the largest
-        node = stack[top]
-        top -= 1
-        order[at] = node
-        at -= 1
-        first = top + 1
-        child = first_child[node]
-        while child != NULL:
-            top += 1
-            place = top
-            while place > first and size[stack[place - 1]] < size[child]:
-                stack[place] = stack[place - 1]
-                place -= 1
-            stack[place] = child
-            child = next_sibling[child]
-    return order

@@ -133,8 +133,7 @@ def finish(problem: Problem, bound: Bound, grown: Grown) -> Fitted:
     """The tree table and the evidence bound in the data's own units."""
     evidence = evidence_bound(grown.log_q, problem.n_rows, problem.log_concentration) + bound.log_measure
     tree = tree_of(grown.forest, problem.log_concentration)
-    rows = problem.values if problem.remote is None else problem.remote
-    return Fitted(bound, problem.log_concentration, tree, evidence, grown.depth, grown.steps, rows)
+    return Fitted(bound, problem.log_concentration, tree, evidence, grown.depth, grown.steps, problem.rows)
 
 
 def tree_of(forest: Forest, log_concentration: float) -> Tree:

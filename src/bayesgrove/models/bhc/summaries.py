@@ -36,7 +36,7 @@ def summarise_nodes(
     nodes, children = summary_nodes(tree, front)
     rows = node_rows(np.concatenate([nodes, children[:, 0], children[:, 1]]))
     starts = column_starts(prior, len(names))
-    probability = 1.0 / (1.0 + np.exp(-np.clip(tree.columns["log_merge_odds"], -700.0, 700.0)))
+    probability = 1.0 / (1.0 + np.exp(-np.clip(tree.columns["log_merge_odds"][nodes], -700.0, 700.0)))
     summaries = []
     for i, node in enumerate(nodes):
         apart: np.ndarray = np.empty(0) if starts is None else column_factors(prior, starts, rows[i :: nodes.size])
@@ -44,16 +44,15 @@ def summarise_nodes(
         features = tuple((names[j], float(apart[j])) for j in strongest if apart[j] > 0.0)
         a, b = (int(child) for child in children[i])
         sizes = (int(tree.size[a]), int(tree.size[b]))
-        summaries.append(
-            NodeSummary(int(node), int(tree.size[node]), float(probability[node]), (a, b), sizes, features)
-        )
+        summaries.append(NodeSummary(int(node), int(tree.size[node]), float(probability[i]), (a, b), sizes, features))
     return summaries
 
 
 def summary_nodes(tree: Tree, front: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The nodes to summarise and their children."""
     nodes = above_front(tree, front)
-    return nodes, np.array([tree.children(int(node)) for node in nodes], np.int64).reshape(-1, 2)
+    children = np.flatnonzero(np.isin(tree.parent, nodes))  # quicker than the links of all nodes
+    return nodes, children[np.argsort(-tree.parent[children], kind="stable")].reshape(-1, 2)
 
 
 def above_front(tree: Tree, front: np.ndarray) -> np.ndarray:
