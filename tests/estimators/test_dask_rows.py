@@ -88,7 +88,7 @@ def kill_one_worker(client, killed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "task", ["encode_part", "label_part", "assemble", "halve_part", "trees_of_part", "add_part", "statistics_of_part"]
+    "task", ["encode_part", "label_part", "assemble", "halve_part", "trees_of_part", "add_part", "totals_of_part"]
 )
 def test_a_worker_killed_at_any_step_changes_no_bit(processes, alone, monkeypatch, task):
     """A worker dies as soon as the first task of a kind has been sent."""

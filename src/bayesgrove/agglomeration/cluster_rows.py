@@ -28,7 +28,7 @@ from bayesgrove.agglomeration.splits import (
     places_by_label,
     widest_column,
 )
-from bayesgrove.agglomeration.statistics import place_of_middle, row_totals
+from bayesgrove.agglomeration.statistics import place_of_middle
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
 
@@ -119,7 +119,7 @@ class ClusterRows:
 
     def typical_row(self) -> np.ndarray:
         """The row whose total is in the middle."""
-        totals = np.concatenate(self.on_parts(row_totals))
+        totals = np.concatenate(self.on_parts(parts.totals_of_part))
         return self.take(np.array([place_of_middle(totals)]))[0]
 
     # Splitting
