@@ -1,7 +1,5 @@
 """RandomizedBHC of rows in parts: the same bits as of one array, for every likelihood and setting."""
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -197,15 +195,6 @@ def test_scaling_is_ldexp():
     for exponent in (np.array([0, 505, -505, 3]), np.array([1022, -1022, 1, -1]), np.array([1100, -1100, 0, 2])):
         with np.errstate(all="ignore"):
             assert np.array_equal(base.scaled(values, exponent), np.ldexp(values, exponent))
-
-
-def test_workers_take_turns_by_their_threads():
-    class Workers:
-        def __init__(self, **threads):
-            self.nthreads = lambda: threads
-
-    assert list(itertools.islice(tasks.turns(Workers(b=1, a=2)), 6)) == ["a", "b", "a", "a", "b", "a"]
-    assert next(tasks.turns(Workers())) is None
 
 
 @pytest.mark.parametrize(("n_labels", "width"), [(0, 1), (1, 1), (128, 1), (129, 2), (32_768, 2), (32_769, 4)])

@@ -1,9 +1,7 @@
 """On a Dask cluster: the same draws, trees and sweeps to the last bit, whatever happens to workers."""
 
-import os
 import pickle
 import random
-import signal
 import threading
 import time
 
@@ -16,6 +14,7 @@ from bayesgrove.estimators import cluster_input
 from bayesgrove.inference import cluster
 from bayesgrove.inference.worker import run_chain
 from bayesgrove.likelihoods import base
+from reference.dask_kills import kill_one_worker
 from reference.estimators import chain_estimators, data_for, make, same_draws, variants
 
 da = pytest.importorskip("dask.array")
@@ -143,11 +142,7 @@ def kill_workers(client, n_kills, pause, is_over):
 
     def work():
         while len(killed) < n_kills and not is_over.wait(moments.uniform(0.5 * pause, 1.5 * pause)):
-            alive = [nanny.pid for nanny in client.cluster.workers.values() if nanny.pid]
-            victim = moments.choice(alive)
-            if victim not in killed:
-                os.kill(victim, signal.SIGKILL)
-                killed.append(victim)
+            kill_one_worker(client, killed)
 
     thread = threading.Thread(target=work)
     thread.start()

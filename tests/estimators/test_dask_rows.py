@@ -1,7 +1,5 @@
 """Tables of many rows on a real Dask cluster: the same trees to the last bit, also when workers are killed."""
 
-import os
-import signal
 import threading
 
 import numpy as np
@@ -12,6 +10,7 @@ from bayesgrove.agglomeration import parts
 from bayesgrove.estimators import cluster_input
 from bayesgrove.likelihoods import base
 from bayesgrove.models.cross import column_tasks
+from reference.dask_kills import kill_one_worker
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -62,7 +61,7 @@ def test_views_of_a_dask_array_or_files_are_those_of_the_array(monkeypatch, tmp_
     assert np.array_equal(one.score_samples(rows[:30]), other.score_samples(rows[:30]))  # after the cluster is gone
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def processes():
     """Two workers in processes that can be killed; those who die are replaced."""
     with (
@@ -77,13 +76,6 @@ def alone():
     """Many rows, and their tree without a cluster."""
     rows = many_rows(200_000)
     return rows, bg.RandomizedBHC("gaussian", random_state=0, n_jobs=1).fit(rows)
-
-
-def kill_one_worker(client, killed):
-    """Kill the worker that has lived longest, and so holds most."""
-    alive = [nanny.pid for nanny in client.cluster.workers.values() if nanny.pid and nanny.pid not in killed]
-    os.kill(alive[0], signal.SIGKILL)
-    killed.append(alive[0])
 
 
 @pytest.mark.slow
@@ -114,8 +106,7 @@ def test_ten_kills_during_fits_of_many_rows_change_no_bit(processes, alone):
 
     def kill_ten():
         while len(killed) < 10 and not is_over.wait(3.0):
-            if len(processes.scheduler_info()["workers"]) == 2:  # one killed while it starts is not replaced
-                kill_one_worker(processes, killed)
+            kill_one_worker(processes, killed)
 
     thread = threading.Thread(target=kill_ten)
     thread.start()

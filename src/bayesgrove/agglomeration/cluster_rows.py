@@ -202,8 +202,8 @@ class ClusterRows:
         edges = part_edges(cuts, self.part_rows)
         before = order.copy()
         values = []
-        for (low, high), at in zip(itertools.pairwise(edges), tasks.turns(self.client), strict=False):
-            values.append(tasks.submit(self.client, parts.assemble, *self._pieces(before[low:high]), at=at))
+        for low, high in itertools.pairwise(edges):
+            values.append(self.submit(parts.assemble, *self._pieces(before[low:high])))
         return Grouping(order, before, edges, values, [])
 
     # Trees

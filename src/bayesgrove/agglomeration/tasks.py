@@ -1,9 +1,8 @@
 """Calls on a Dask cluster, for work on rows that stand there in parts."""
 
-import itertools
 import logging
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 LOST = "KilledWorker"
@@ -12,22 +11,15 @@ MOST_LOSSES = 10
 """So many times a task is handed out again after that."""
 
 
-def submit(client: Any, function: Callable[..., Any], *arguments: Any, at: str | None = None) -> Any:
-    """The future of a call, made by the worker of address `at` if it is there when its turn comes."""
-    place = {} if at is None else {"workers": [at], "allow_other_workers": True}
+def submit(client: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+    """The future of a call.
+
+    No call is tied to a worker, not even loosely: where that one is gone while all others are starting, Dask 2026.8
+    never takes the call up again.
+    """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sending large graph")
-        return client.submit(function, *arguments, pure=False, **place)
-
-
-def turns(client: Any) -> Iterator[str | None]:
-    """Addresses of workers in turn, for ever, each as often as it has threads; None where there is none.
-
-    Dask itself puts work where most of its rows are, which left six parts of ten to one worker of two.
-    """
-    threads = client.nthreads()
-    rounds = range(max(threads.values(), default=0))
-    return itertools.cycle([at for done in rounds for at, n in sorted(threads.items()) if n > done] or [None])
+        return client.submit(function, *arguments, pure=False)
 
 
 def gather(client: Any, futures: Sequence[Any]) -> list[Any]:
