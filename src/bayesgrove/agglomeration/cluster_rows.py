@@ -28,7 +28,6 @@ from bayesgrove.agglomeration.splits import (
     places_by_label,
     widest_column,
 )
-from bayesgrove.agglomeration.statistics import place_of_middle
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
 
@@ -116,11 +115,6 @@ class ClusterRows:
             self.submit(function, values, (own - low).astype(np.int32), *more)
             for values, own, low in zip(self.values, np.split(by_part, cuts), self.edges, strict=False)
         ]
-
-    def typical_row(self) -> np.ndarray:
-        """The row whose total is in the middle."""
-        totals = np.concatenate(self.on_parts(parts.totals_of_part))
-        return self.take(np.array([place_of_middle(totals)]))[0]
 
     # Splitting
 

@@ -11,7 +11,7 @@ import numpy as np
 from bayesgrove.agglomeration.blocks import Forest, Pieces, build_blocks, largest_statistics, new_forest, new_pieces
 from bayesgrove.agglomeration.filters import assign
 from bayesgrove.agglomeration.splits import Groups, Plan, groups_of_values, halve, places_by_label
-from bayesgrove.agglomeration.statistics import add_rows, row_totals
+from bayesgrove.agglomeration.statistics import add_rows
 from bayesgrove.core.constants import NULL
 from bayesgrove.likelihoods.contract import n_stats
 
@@ -98,11 +98,6 @@ def add_part(
 def largest_part(part: np.ndarray, package: Package) -> np.ndarray:
     """Largest value of each statistic of a single row."""
     return largest_statistics(package.content, part)
-
-
-def totals_of_part(part: np.ndarray) -> np.ndarray:
-    """Sum of the cells of each row."""
-    return row_totals(part)
 
 
 def assemble(home: np.ndarray, pieces: list[np.ndarray]) -> np.ndarray:

@@ -15,13 +15,15 @@ from bayesgrove.estimators.inputs import accepts_sparse, read_input
 from bayesgrove.estimators.notebook import result_html
 from bayesgrove.estimators.saving import save_estimator
 from bayesgrove.estimators.settings import check_whole
-from bayesgrove.inference.description import Description, describe_rows
+from bayesgrove.inference.description import Description, describe_rows, spread
 from bayesgrove.inference.result import Result
 from bayesgrove.likelihoods import Bound, encode
 from bayesgrove.report import write_report
 from bayesgrove.trees import Tree
 
 SAMPLING_PATH = 0x5A3B
+TYPICAL_CELLS = 1_000_000
+"""As many are looked at for a typical row."""
 
 
 class Clusterer(ClusterMixin, BaseEstimator):
@@ -196,7 +198,7 @@ def most_probable(probabilities: np.ndarray, top_k: int | None) -> Any:
 
 
 def typical_row(values: Any) -> np.ndarray:
-    """The row whose total is in the middle; a document drawn anew keeps its length."""
-    if hasattr(values, "typical_row"):  # on a cluster
-        return values.typical_row()
-    return values[place_of_middle(row_totals(values))].copy()
+    """The row whose total is in the middle of those at even distances; a document drawn anew keeps its length."""
+    n_rows, n_columns = values.shape
+    some = np.ascontiguousarray(values[spread(n_rows, max(1, TYPICAL_CELLS // n_columns))])
+    return some[place_of_middle(row_totals(some))].copy()
