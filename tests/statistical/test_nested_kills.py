@@ -62,8 +62,9 @@ def kill_and_resume(folder, name, n_chains, n_draws, n_kills, longest):
     return n_rounds_with_draws(history)
 
 
-@pytest.mark.parametrize(("name", "n_chains", "n_draws"), [("bhmc", 1, 500), ("bhmc", 4, 120), ("rbhmc", 2, 150)])
+@pytest.mark.parametrize(("name", "n_chains", "n_draws"), [("bhmc", 1, 3000), ("bhmc", 4, 700), ("rbhmc", 2, 900)])
 def test_eight_kills_each(tmp_path, name, n_chains, n_draws):
+    """Draws enough that half a second does not see the end of them."""
     assert kill_and_resume(tmp_path / "run", name, n_chains, n_draws, 8, longest=0.5) >= 2
 
 

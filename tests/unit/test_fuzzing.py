@@ -91,7 +91,7 @@ def test_what_hangs_is_ended_and_the_next_input_runs():
 def test_a_short_run_finds_only_documented_errors():
     found = short_run(LIGHT, 120, seed=3)
     assert [fault for each in found.values() for fault in each.faults] == []
-    assert all(each.verdicts["accepted"] > 10 for each in found.values())
+    assert all(each.verdicts["accepted"] >= 5 for each in found.values())  # not all is refused outright
 
 
 @pytest.mark.slow
