@@ -7,9 +7,9 @@ import bayesgrove as bg
 from bayesgrove.agglomeration import parts, tasks
 from bayesgrove.agglomeration.cluster_rows import ClusterRows, halving_shape, part_edges
 from bayesgrove.agglomeration.splits import Settings, halve
-from bayesgrove.agglomeration.statistics import place_of_middle
 from bayesgrove.core.errors import InvalidTableError
 from bayesgrove.estimators import cluster_input
+from bayesgrove.estimators.clusterer import typical_row
 from bayesgrove.likelihoods import base, bind, brief
 from bayesgrove.models.bhc.fit import fit_randomized
 from reference.fake_cluster import FakeClient, source_of
@@ -183,10 +183,11 @@ def test_deadly_calls_and_other_errors_are_raised(n_losses, error):
     assert len(client.retried) == n_losses - 1
 
 
-@pytest.mark.parametrize("numbers", [[3.0, 1.0, 2.0], [1.0, 2.0, 1.0, 1.0, 0.0, 1.0], [5.0]])
-def test_the_middle_is_where_a_stable_sort_puts_it(numbers):
-    numbers = np.array(numbers)
-    assert place_of_middle(numbers) == np.argsort(numbers, kind="stable")[numbers.size // 2]
+def test_a_typical_row_has_the_middle_total():
+    X = rows(501)
+    totals = X.sum(axis=1)
+    assert typical_row(X).sum() == pytest.approx(np.sort(totals)[250])
+    assert np.isnan(typical_row(np.full((3, 2), np.nan))).all()
 
 
 def test_scaling_is_ldexp():

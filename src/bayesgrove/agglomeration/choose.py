@@ -18,6 +18,7 @@ LARGEST_TABLE = 1 << 22
 """Entries (32 MiB); longer tables of lgamma do not pay."""
 
 PIECE = 1 << 16
+"""Entries of a table that are made at once, so that what is between stays in the cache."""
 
 
 def choose_scorer(prior: Any, totals: np.ndarray, n_rows: float, log_concentration: float, *, complete: bool) -> Any:
@@ -66,7 +67,7 @@ def has_one_shape(prior: GaussianDiagonalPrior) -> bool:
 
 
 def table_of(function: Callable[[np.ndarray], np.ndarray], length: int) -> np.ndarray:
-    """A function of 0, 1, ..., piece by piece: of long tables all that is between would be touched but once."""
+    """A function of 0, 1, ..., piece by piece."""
     table = np.empty(length)
     for low in range(0, length, PIECE):
         high = min(low + PIECE, length)

@@ -1,6 +1,5 @@
 """Sufficient statistics of the nodes of a tree, of the clusters of a partition."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -33,26 +32,8 @@ def statistics_of_clusters(
     return cluster_statistics(prior, values, labels, n_clusters)
 
 
-def place_of_middle(numbers: np.ndarray) -> int:
-    """Where the number in the middle stands; of equal ones the one that a stable sort puts there."""
-    middle = numbers.size // 2
-    value = np.partition(numbers, middle)[middle]
-    return int(np.flatnonzero(numbers == value)[middle - np.count_nonzero(numbers < value)])
-
-
-@kernel
-def row_totals(values):
-    """Sum of the cells of each row, missing ones passed over."""
-    totals = np.zeros(values.shape[0])
-    for i in range(values.shape[0]):
-        for j in range(values.shape[1]):
-            if not math.isnan(values[i, j]):
-                totals[i] += values[i, j]
-    return totals
-
-
 class NodeRows:
-    """Statistics of the nodes several readers want, found in one pass over the tree."""
+    """Statistics of the nodes several readers want, found in one pass over the rows."""
 
     def __init__(self, prior: Any, values: Any, tree: Tree, *wanted: np.ndarray) -> None:
         self.nodes = np.unique(np.concatenate(wanted))

@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesgrove.agglomeration.statistics import place_of_middle, row_totals
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator, resolve_seed
 from bayesgrove.core.table import Table
@@ -200,5 +199,6 @@ def most_probable(probabilities: np.ndarray, top_k: int | None) -> Any:
 def typical_row(values: Any) -> np.ndarray:
     """The row whose total is in the middle of those at even distances; a document drawn anew keeps its length."""
     n_rows, n_columns = values.shape
-    some = np.ascontiguousarray(values[spread(n_rows, max(1, TYPICAL_CELLS // n_columns))])
-    return some[place_of_middle(row_totals(some))].copy()
+    some = values[spread(n_rows, max(1, TYPICAL_CELLS // n_columns))]
+    by_total = np.argsort(np.nansum(some, axis=1), kind="stable")
+    return some[by_total[by_total.size // 2]].copy()
