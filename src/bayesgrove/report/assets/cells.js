@@ -331,11 +331,11 @@ function selectionWords(state, items) {
   if (!state.selection) return "Nothing selected.";
   let here = 0;
   for (const item of items) if (state.selection.items.has(item)) here++;
-  return `Selected: ${tidy(state.selection.words, 80)} (${here.toLocaleString("en")} of the ${count(items.length, "row")} shown here).`;
+  return `Selected: ${tidy(state.selection.words, 80)} (${here.toLocaleString("en")} of the ${count(items.length, state.noun)} shown here).`;
 }
 
 /** Which cluster an item is in, in words; none where it is unknown. */
 function clusterWords(state, item) {
   const label = state.itemLabel[item];
-  return label < 0 ? [] : [`cluster ${label}, ${count(state.clusters[label].size, "row")}`];
+  return label < 0 ? [] : [`cluster ${label}, ${count(state.clusters[label].size, state.noun)}`];
 }

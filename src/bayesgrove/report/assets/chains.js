@@ -56,7 +56,7 @@ function diagnosticsTable(host, model) {
   const words = broken ? `${broken} of ${count(chains.table.length, "scalar")} break a rule (marked ✗).` : `All ${count(chains.table.length, "scalar")} keep the rules (marked ✓).`;
   host.append(
     el("h3", { text: "Diagnostics" }),
-    el("p", { class: "note", text: `${words} “together[i,j]” is 1 in draws in which rows i and j are in one cluster. MCSE is the standard error of the mean, which a longer run makes smaller.` }),
+    el("p", { class: "note", text: `${words} “together[i,j]” is 1 in draws in which ${model.noun}s i and j are in one cluster. MCSE is the standard error of the mean, which a longer run makes smaller.` }),
     el("div", { class: "scroll diagnostics", tabindex: 0, role: "region", "aria-label": "Table of diagnostics" },
       el("table", {}, el("thead", {}, el("tr", {}, heads.map((head) => head.cell), el("th", { scope: "col", text: "remark" }))), body)),
   );

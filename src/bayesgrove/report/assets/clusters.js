@@ -8,8 +8,8 @@ const FEW_EXAMPLES = 4;
 
 const CLUSTER_COLUMNS = [
   { name: "Cluster", key: (cluster) => cluster.label, isNumber: false },
-  { name: "Rows", key: (cluster) => -cluster.size, isNumber: true },
-  { name: "Certainty", key: (cluster) => -(cluster.certainty >= 0 ? cluster.certainty : -1), isNumber: false, title: "Probability that rows of the cluster belong together" },
+  { name: null, key: (cluster) => -cluster.size, isNumber: true },  // its name is what is clustered
+  { name: "Certainty", key: (cluster) => -(cluster.certainty >= 0 ? cluster.certainty : -1), isNumber: false, title: "Probability that what is in the cluster belongs together" },
   { name: "What sets it apart", key: null },
   { name: "Examples", key: null },
 ];
@@ -35,13 +35,13 @@ function clustersView(host, model, state) {
 
 function clusterNote(model) {
   const sure = model.tree.logOdds
-    ? "Certainty: as fitted, the mean probability that two rows of a cluster are together; at a cut, the probability that the branch is one cluster. "
+    ? `Certainty: as fitted, the mean probability that two ${model.noun}s of a cluster are together; at a cut, the probability that the branch is one cluster. `
     : "";
   if (!model.profile) return `${sure}Nothing is known of the columns: this model keeps no table.`;
-  const rows = model.profile.nRows < model.n ? ` They were computed from ${count(model.profile.nRows, "row")} of ${grouped(model.n)}.` : "";
-  return sure + "Bars: the mean of the cluster (dot) with its 95 % interval (band) against the mean of all rows (upright line), " +
+  const rows = model.profile.nRows < model.n ? ` They were computed from ${count(model.profile.nRows, model.noun)} of ${grouped(model.n)}.` : "";
+  return sure + `Bars: the mean of the cluster (dot) with its 95 % interval (band) against the mean of all ${model.noun}s (upright line), ` +
     "on the range of all clusters. Profiles are conditional on these labels: they do not average over other ways to " +
-    `divide the rows, and other columns may differ too.${rows}`;
+    `divide the ${model.noun}s, and other columns may differ too.${rows}`;
 }
 
 // ---- order
@@ -50,7 +50,7 @@ function clusterHeads(view) {
   return CLUSTER_COLUMNS.map((column, i) => {
     const kind = column.isNumber ? "number" : null;
     if (!column.key) return el("th", { scope: "col", text: column.name });
-    const button = el("button", { type: "button", class: "sort", text: column.name, title: column.title });
+    const button = el("button", { type: "button", class: "sort", text: column.name || headNoun(view.model.noun), title: column.title });
     button.addEventListener("click", () => {
       const { sortBy, isReversed } = view.order;
       view.order = clusterOrder = { sortBy: i, isReversed: sortBy === i && !isReversed };
@@ -112,7 +112,7 @@ function clusterRows(view, cluster) {
   const row = el("tr", { tabindex: 0, "data-label": cluster.label },
     el("th", { scope: "row" }, swatch(cluster.colour), ` ${cluster.label}`),
     el("td", { class: "number" }, el("span", { text: grouped(cluster.size) }), el("span", { class: "part" })),
-    el("td", {}, certaintyBar(cluster)),
+    el("td", {}, certaintyBar(cluster, view.model.noun)),
     el("td", {}, traitCell(view, cluster)),
     el("td", { class: "examples" }, exampleWords(view, cluster)),
   );
@@ -144,9 +144,9 @@ function swatch(colour) {
   return made;
 }
 
-function certaintyBar(cluster) {
+function certaintyBar(cluster, noun) {
   const known = cluster.certainty >= 0 && cluster.size > 1;
-  if (!known) return el("span", { class: "soft", text: cluster.size === 1 ? "one row" : "–" });
+  if (!known) return el("span", { class: "soft", text: cluster.size === 1 ? `one ${noun}` : "–" });
   const svg = d3.create("svg:svg").attr("class", "certainty").attr("viewBox", "0 0 60 10").attr("aria-hidden", "true");
   svg.append("rect").attr("class", "ground").attr("width", 60).attr("height", 10).attr("rx", 2);
   svg.append("rect").attr("width", 60 * cluster.certainty).attr("height", 10).attr("rx", 2).attr("fill", cluster.colour);
@@ -221,7 +221,7 @@ function toggleDetail(view, label) {
 }
 
 function traitLine(view, trait, colour) {
-  const interval = `95 % interval ${traitNumber(trait, trait.low)} to ${traitNumber(trait, trait.high)}, all rows ${traitNumber(trait, trait.overall)}`;
+  const interval = `95 % interval ${traitNumber(trait, trait.low)} to ${traitNumber(trait, trait.high)}, all ${view.model.noun}s ${traitNumber(trait, trait.overall)}`;
   return el("li", { title: interval },
     el("span", { class: "side", "aria-hidden": "true", text: trait.mean > trait.overall ? "▲" : "▼" }),
     el("span", { class: "unseen", text: trait.mean > trait.overall ? "high " : "low " }),
@@ -247,7 +247,7 @@ function intervalBar(view, trait, colour) {
 }
 
 function detailRow(view, cluster) {
-  const found = clusterTraits(view, cluster, MOST_TRAITS);
+  const found = clusterTraits(view, cluster, MOST_TRAITS), { noun } = view.model;
   const cell = (text) => el("td", { class: "number", text });
   const rows = found.map((trait) => el("tr", {},
     el("th", { scope: "row" }, el("bdi", { text: trait.name })),
@@ -257,7 +257,7 @@ function detailRow(view, cluster) {
     cell(traitNumber(trait, trait.overall)),
     cell(short(trait.bits)),
   ));
-  const heads = ["Feature", "", "Mean", "95 % interval", "All rows", "Bits per row"];
+  const heads = ["Feature", "", "Mean", "95 % interval", `All ${noun}s`, `Bits per ${noun}`];
   const table = el("table", { class: "detail" },
     el("thead", {}, el("tr", {}, heads.map((text, i) => el("th", { scope: "col", class: i > 1 ? "number" : null, text })))),
     el("tbody", {}, rows));
@@ -311,17 +311,17 @@ function downloadRow(model, state) {
   state.on("cut", () => {
     const at = state.cut === null ? "as fitted" : `at probability ${cutWords(state.cut)}`;
     words.textContent = model.labels === null
-      ? `This page holds no labels of single rows: the fit has more than 20,000 (${grouped(model.n)}).`
-      : `${count(model.n, "row")}, ${count(state.clusters.length, "cluster")} ${at}.`;
+      ? `This page holds no labels of single ${model.noun}s: the fit has more than 20,000 (${grouped(model.n)}).`
+      : `${count(model.n, model.noun)}, ${count(state.clusters.length, "cluster")} ${at}.`;
   });
   return el("p", { class: "download" }, button, " ", words);
 }
 
-/** row,name,cluster of the cut shown now. */
+/** row (or tree),name,cluster of the cut shown now. */
 function labelsFile(model, state) {
-  const lines = ["row,name,cluster"];
+  const lines = [`${model.noun},name,cluster`];
   for (let item = 0; item < model.n; item++) {
-    lines.push(`${item},${csvCell(model.names ? model.names[item] : `row ${item}`)},${state.itemLabel[item]}`);
+    lines.push(`${item},${csvCell(model.names ? model.names[item] : `${model.noun} ${item}`)},${state.itemLabel[item]}`);
   }
   return lines.join("\n") + "\n";
 }

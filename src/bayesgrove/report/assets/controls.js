@@ -163,7 +163,7 @@ function nameFinder(model) {
     const wanted = text.trim().toLowerCase();
     if (!wanted) return [];
     const items = itemsBelow(model, model.tree.root);
-    names = names || items.map((item) => (model.names ? String(model.names[item]) : `row ${item}`).toLowerCase());
+    names = names || items.map((item) => (model.names ? String(model.names[item]) : `${model.noun} ${item}`).toLowerCase());
     const ranks = [[], [], []];
     names.forEach((name, i) => {
       const place = name.indexOf(wanted);

@@ -23,7 +23,7 @@ function showPage(whole, cut, number = 0) {
   model.shownView = number;
   model.chooseView = (chosen) => switchView(whole, state, chosen);
   const nColumns = data.views ? data.views.columns.length : data.summary.n_columns;
-  const size = data.summary.noun === "row" ? `${count(model.n, "row")} × ${count(nColumns, "column")}` : count(model.n, data.summary.noun);
+  const size = model.noun === "row" ? `${count(model.n, "row")} × ${count(nColumns, "column")}` : count(model.n, model.noun);
   document.getElementById("model").textContent = `${data.model} · ${size}`;
   document.getElementById("title").textContent = tidy(data.title, 200);
   const shown = PARTS.filter((part) => part.has(data));

@@ -52,6 +52,11 @@ function count(n, noun) {
   return `${grouped(n)} ${noun}${n === 1 ? "" : "s"}`;
 }
 
+/** The plural at the start of a heading. */
+function headNoun(noun) {
+  return `${noun[0].toUpperCase()}${noun.slice(1)}s`;
+}
+
 function probability(logOdds) {
   return 1 / (1 + Math.exp(-logOdds));
 }

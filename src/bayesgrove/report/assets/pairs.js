@@ -46,19 +46,19 @@ function pairWords(pairs, a, b) {
 
 function pairsNote(model, pairs) {
   const most = pairs.items.length < model.n
-    ? ` ${pairs.items.length.toLocaleString("en")} of ${count(model.n, "row")} are shown, evenly spread over the tree.` : "";
-  const grey = model.labels ? "" : " A page does not hold the clusters of so many rows: where they are unknown, strips are grey.";
+    ? ` ${pairs.items.length.toLocaleString("en")} of ${count(model.n, model.noun)} are shown, evenly spread over the tree.` : "";
+  const grey = model.labels ? "" : ` A page does not hold the clusters of so many ${model.noun}s: where they are unknown, strips are grey.`;
   const meaning = pairs.isSampled ? "share of draws in which both are in one cluster"
     : "probability, under the partitions this tree allows, that both are in one cluster";
-  return `Every cell is a pair of rows, coloured by the ${meaning}. A block along the diagonal with clear edges is a sure `
-    + "cluster; a blurred edge is a doubtful one. Drag over cells, or click a strip of cluster colours, to select rows. With the "
+  return `Every cell is a pair of ${model.noun}s, coloured by the ${meaning}. A block along the diagonal with clear edges is a sure `
+    + `cluster; a blurred edge is a doubtful one. Drag over cells, or click a strip of cluster colours, to select ${model.noun}s. With the `
     + `keyboard, arrows move, Shift and arrows stretch, Enter selects.${most}${grey}`;
 }
 
 /** Buttons to zoom and to clear, and what is selected; gives a function that brings them up to date. */
 function pairsTools(host, model, state, pairs, changed) {
   const zoom = el("button", { type: "button", class: "zoom-in", text: "Zoom into the selection" });
-  const back = el("button", { type: "button", class: "zoom-out", text: "Show all rows" });
+  const back = el("button", { type: "button", class: "zoom-out", text: `Show all ${model.noun}s` });
   const clear = el("button", { type: "button", class: "clear", text: "Clear selection" });
   const words = el("span", { class: "note selected-words" });
   host.append(el("div", { class: "tools" }, zoom, back, clear, words));
@@ -66,7 +66,7 @@ function pairsTools(host, model, state, pairs, changed) {
   const show = (places) => {
     pairs.shown = places;
     changed();
-    say(`${count(places.length, "row")} shown`);
+    say(`${count(places.length, model.noun)} shown`);
   };
   zoom.addEventListener("click", () => show(chosen()));
   back.addEventListener("click", () => show(pairs.all));
@@ -82,7 +82,7 @@ function pairsTools(host, model, state, pairs, changed) {
 
 function pairsSpec(frame, model, state, pairs) {
   return {
-    label: "How often rows are together. Arrow keys move from cell to cell, Shift and arrows select a range, Enter selects its rows.",
+    label: `How often ${model.noun}s are together. Arrow keys move from cell to cell, Shift and arrows select a range, Enter selects its ${model.noun}s.`,
     layout: () => pairsLayout(frame, model, pairs),
     paint: (context, layout) => paintPairs(context, layout, model, state, pairs),
     tip: (i, j) => pairTip(model, state, pairs, i, j),
@@ -159,5 +159,5 @@ function choosePairs(model, state, pairs, box) {
   const places = new Set([...d3.range(box.top, box.bottom + 1), ...d3.range(box.left, box.right + 1)]);
   const items = Array.from(places, (place) => pairs.items[pairs.shown[place]]);
   const names = items.slice(0, 2).map((item) => itemName(model, item, 30)).join(", ");
-  state.selectItems(items, items.length <= 2 ? names : `${count(items.length, "row")}`);
+  state.selectItems(items, items.length <= 2 ? names : `${count(items.length, model.noun)}`);
 }

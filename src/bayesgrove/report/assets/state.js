@@ -3,7 +3,7 @@
 /** The document with its arrays unpacked and the tree linked. Indices of nodes are places in the document's list. */
 function makeModel(data) {
   const tree = readTree(data.tree);
-  const model = { data, tree, n: data.items.n, names: data.items.names, features: data.features || [] };
+  const model = { data, tree, n: data.items.n, noun: data.summary.noun, names: data.items.names, features: data.features || [] };
   model.labels = unpack(data.items.labels);
   model.certainty = unpack(data.clusters.certainty);
   model.profile = unpackProfile(data.profile, tree);
@@ -82,7 +82,7 @@ function unpackProfile(profile, tree) {
 
 /** Name of an item, tidied. */
 function itemName(model, item, most) {
-  return tidy(model.names ? model.names[item] : `row ${item}`, most);
+  return tidy(model.names ? model.names[item] : `${model.noun} ${item}`, most);
 }
 
 /** What sets a node apart: up to `most` of {name, mean, low, high, overall, bits, isRate}, most telling first. */
@@ -109,8 +109,8 @@ function traitNumber(trait, value) {
 }
 
 /** One trait in words. */
-function traitWords(trait) {
-  return `${trait.mean > trait.overall ? "high" : "low"} ${trait.name}: ${traitNumber(trait, trait.mean)} (all rows ${traitNumber(trait, trait.overall)})`;
+function traitWords(trait, noun) {
+  return `${trait.mean > trait.overall ? "high" : "low"} ${trait.name}: ${traitNumber(trait, trait.mean)} (all ${noun}s ${traitNumber(trait, trait.overall)})`;
 }
 
 /** Items below a node; of folded branches none. */
@@ -135,7 +135,7 @@ function itemsBelow(model, k) {
  */
 function makeState(model) {
   const listeners = { cut: [], select: [], theme: [] };
-  const state = { cut: null, selection: null };
+  const state = { cut: null, selection: null, noun: model.noun };
   state.on = (what, listener) => listeners[what].push(listener);
   const tell = (what) => listeners[what].forEach((listener) => listener());
   state.setCut = (cut) => {
@@ -148,7 +148,7 @@ function makeState(model) {
   };
   state.selectNode = (k, called) => {
     const tree = model.tree;
-    const words = called || (tree.item[k] >= 0 ? itemName(model, tree.item[k]) : `branch of ${count(tree.size[k], "row")}`);
+    const words = called || (tree.item[k] >= 0 ? itemName(model, tree.item[k]) : `branch of ${count(tree.size[k], model.noun)}`);
     state.selection = { node: k, items: new Set(itemsBelow(model, k)), words };
     tell("select");
     say(`Selected: ${words}`);
@@ -160,7 +160,7 @@ function makeState(model) {
   };
   state.selectCluster = (label) => {
     const cluster = state.clusters[label];
-    const words = `cluster ${label}, ${count(cluster.size, "row")}`;
+    const words = `cluster ${label}, ${count(cluster.size, model.noun)}`;
     if (cluster.node >= 0) state.selectNode(cluster.node, words);
     else state.selectItems(d3.range(model.n).filter((item) => state.itemLabel[item] === label), words);
   };

@@ -9,11 +9,11 @@ const TREE_KEYS =
 function treeView(host, model, state) {
   const canvas = el("canvas", {
     id: "tree-canvas", tabindex: 0, role: "application", "aria-describedby": "tree-keys",
-    "aria-label": `Tree of ${count(model.n, "row")}`,
+    "aria-label": `Tree of ${count(model.n, model.noun)}`,
   });
   const view = makeTreeView(canvas, model, state);
   const frame = el("div", { class: "tree-frame" }, canvas);
-  host.append(treeButtons(view), el("p", { class: "axis-title", text: axisTitle(view.scale) }), frame, view.told, treeNote(view));
+  host.append(treeButtons(view), el("p", { class: "axis-title", text: axisTitle(view.scale, model.noun) }), frame, view.told, treeNote(view));
   listenToPointer(view);
   canvas.addEventListener("keydown", (event) => pressKey(view, event));
   for (const [name, has] of [["focus", true], ["blur", false]]) {
@@ -68,15 +68,15 @@ function drawFrame(view) {
   });
 }
 
-function axisTitle(scale) {
-  if (scale.kind === "odds") return "Probability that the rows of a branch are one cluster: surer to the right";
+function axisTitle(scale, noun) {
+  if (scale.kind === "odds") return `Probability that the ${noun}s of a branch are one cluster: surer to the right`;
   return scale.kind === "plain" ? "Height of merges" : "All merges have the same height: drawn by depth";
 }
 
 function treeNote(view) {
-  const parts = ["Click a branch to select its rows, double click to fold or unfold it; wheel, drag or pinch to zoom. ", TREE_KEYS];
+  const parts = [`Click a branch to select its ${view.model.noun}s, double click to fold or unfold it; wheel, drag or pinch to zoom. `, TREE_KEYS];
   if (view.scale.kind === "odds") parts.push(" A branch stands no surer than its least sure part. The solid line is the cut.");
-  if (!view.tree.isWhole) parts.push(" This tree is large: branches at the ends stand for all their rows.");
+  if (!view.tree.isWhole) parts.push(` This tree is large: branches at the ends stand for all their ${view.model.noun}s.`);
   return el("p", { class: "note", id: "tree-keys", text: parts.join("") });
 }
 
@@ -103,7 +103,7 @@ function gutterRoom(view) {
   const { context, model, tree } = view;
   context.font = view.font;
   const step = Math.max(1, Math.ceil(tree.ends.length / 200));
-  let widest = context.measureText(view.width < 500 ? "00 · 0,000" : "cluster 00 · 0,000 rows").width;
+  let widest = context.measureText(view.width < 500 ? "00 · 0,000" : `cluster 00 · 0,000 ${model.noun}s`).width;
   for (let i = 0; i < tree.ends.length; i += step) {
     const item = tree.item[tree.ends[i]];
     if (item >= 0) widest = Math.max(widest, context.measureText(itemName(model, item, 40)).width);
@@ -161,7 +161,7 @@ function toggleFold(view, k) {
   view.isFolded[k] = view.isFolded[k] ? 0 : 1;
   view.followsCut = false;
   layOutAgain(view, k);
-  say(`${view.isFolded[k] ? "Folded" : "Unfolded"}: branch of ${count(view.tree.size[k], "row")}`);
+  say(`${view.isFolded[k] ? "Folded" : "Unfolded"}: branch of ${count(view.tree.size[k], view.model.noun)}`);
 }
 
 function layOutAgain(view, k) {

@@ -154,14 +154,14 @@ function nodeChance(tree, k) {
 /** What a node is, in words: a line each for its name or size, its probability, its cluster, its features. */
 function nodeWords(model, state, k) {
   const tree = model.tree;
-  const lines = [tree.item[k] >= 0 ? itemName(model, tree.item[k], 120) : `Branch of ${count(tree.size[k], "row")}`];
+  const lines = [tree.item[k] >= 0 ? itemName(model, tree.item[k], 120) : `Branch of ${count(tree.size[k], model.noun)}`];
   if (tree.size[k] > 1 && tree.logOdds && !Number.isNaN(tree.logOdds[k])) lines.push(`One cluster with probability ${nodeChance(tree, k)}`);
   const label = state.clusterOf[k];
   if (label >= 0) {
     const cluster = state.clusters[label];
-    lines.push(cluster.node === k ? `This is cluster ${label}` : `In cluster ${label} of ${count(cluster.size, "row")}`);
+    lines.push(cluster.node === k ? `This is cluster ${label}` : `In cluster ${label} of ${count(cluster.size, model.noun)}`);
   } else {
     lines.push("Holds several clusters");
   }
-  return lines.concat(traits(model, k, 3).map(traitWords));
+  return lines.concat(traits(model, k, 3).map((trait) => traitWords(trait, model.noun)));
 }

@@ -44,11 +44,11 @@ function drawRun(view, run, hasLabel) {
   if (!hasLabel || !cluster || bottom - top < NAME_ROOM + 1) return;
   context.fillStyle = run.emphasis === 1 ? inks.soft : inks.ink;
   context.textAlign = "left";
-  const words = view.width < 500 ? `${run.label} · ${grouped(cluster.size)}` : `cluster ${run.label} · ${count(cluster.size, "row")}`;
+  const words = view.width < 500 ? `${run.label} · ${grouped(cluster.size)}` : `cluster ${run.label} · ${count(cluster.size, view.model.noun)}`;
   context.fillText(words, view.right + STRIP + 12, (top + bottom) / 2);
 }
 
-/** Name of a leaf or number of rows of a folded branch. */
+/** Name of a leaf or size of a folded branch. */
 function drawName(view, k, emphasis, y) {
   const { context, tree, inks } = view;
   context.fillStyle = emphasis === 1 ? inks.soft : inks.ink;
@@ -63,8 +63,8 @@ function endText(view, k) {
   const { tree, state } = view;
   const label = state.clusterOf[k];
   if (tree.size[k] > 1) {
-    const rows = count(tree.size[k], "row");
-    return label >= 0 && state.clusters[label].node === k && view.width >= 500 ? `cluster ${label} · ${rows}` : rows;
+    const size = count(tree.size[k], view.model.noun);
+    return label >= 0 && state.clusters[label].node === k && view.width >= 500 ? `cluster ${label} · ${size}` : size;
   }
   // Names may be long: each is cut to its room once.
   if (view.nameTexts[k] === undefined) view.nameTexts[k] = fitText(view.context, itemName(view.model, tree.item[k], 80), view.gutter - STRIP - 20);
