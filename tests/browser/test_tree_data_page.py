@@ -20,7 +20,7 @@ def test_no_text_of_the_page_speaks_of_rows(page):
     page.locator("#cluster-table tbody tr").first.click()
     shown = page.locator("main").evaluate("main => main.innerText")
     told = page.locator("main").evaluate(
-        "main => Array.from(main.querySelectorAll('[title],[aria-label]'), (e) => `${e.title} ${e.ariaLabel}`).join(' ')"
+        "main => Array.from(main.querySelectorAll('[title],[aria-label]'), (e) => [e.title, e.ariaLabel]).join(' ')"
     )
     assert re.findall(r".*\brows?\b.*", f"{shown}\n{told}", re.IGNORECASE) == []
     assert "17 trees" in shown

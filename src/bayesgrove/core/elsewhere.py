@@ -5,6 +5,12 @@ import logging
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from bayesgrove.core.jit import compile_for, is_compiled
+
+Call = tuple[Any, tuple[Any, ...]]
+"""A kernel, and arguments of the types it is called with; their content means nothing."""
+Calls = Callable[..., list[Call]]
+
 logger = logging.getLogger("bayesgrove")
 
 
@@ -34,3 +40,22 @@ def working_elsewhere(work: Callable[..., None], *arguments: Any) -> Iterator[No
         logger.debug("work in another process failed: %s", error)
     finally:
         executor.shutdown(wait=False, kill_workers=True)
+
+
+def compile_in_two(here: Calls, elsewhere: Calls, *arguments: Any, rehearse: Callable[[], None] | None = None) -> None:
+    """Have the kernels of some calls compiled, unless they are: some here, the others in another process.
+
+    `rehearse` does what cannot be had by types alone, here, while the other process is at work.
+    """
+    if all(is_compiled(kernel, *given) for kernel, given in (*here(*arguments), *elsewhere(*arguments))):
+        return
+    with working_elsewhere(compile_calls, elsewhere, *arguments):
+        compile_calls(here, *arguments)
+        if rehearse is not None:
+            rehearse()
+
+
+def compile_calls(calls: Calls, *arguments: Any) -> None:
+    """Compile the kernels of some calls."""
+    for kernel, given in calls(*arguments):
+        compile_for(kernel, *given)

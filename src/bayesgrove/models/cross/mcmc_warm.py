@@ -6,12 +6,11 @@ two processes both need is compiled twice: moves of columns, of views and of row
 their own, all else is done here. Later runs find them on the disk and skip this.
 """
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 
-from bayesgrove.core.elsewhere import working_elsewhere
-from bayesgrove.core.jit import compile_for, is_compiled
+from bayesgrove.core.elsewhere import Call, compile_in_two
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.cross_posterior import CrossPosterior
 from bayesgrove.inference.point_estimate import estimate_partition
@@ -28,31 +27,18 @@ from bayesgrove.models.cross.mcmc_state import Views, fill_views, log_joint_of
 from bayesgrove.models.cross.mcmc_target import Target, fill_all_tables
 from bayesgrove.models.cross.mcmc_views import split_merge_views
 
-Call = tuple[Any, tuple[Any, ...]]
-"""A kernel, and arguments of the types it is called with; their content means nothing."""
 FEW_ROWS = 8
 
 
 def compile_kernels(loss: str | None) -> None:
     """Have the moves of the chains compiled, unless they are; `loss` names that of the point estimate, if any."""
-    if all(is_compiled(dispatcher, *arguments) for dispatcher, arguments in (*calls_here(), *calls_elsewhere())):
-        return
-    with working_elsewhere(compile_elsewhere):
-        for dispatcher, arguments in calls_here():
-            compile_for(dispatcher, *arguments)
-        if loss is not None:
-            estimate_partition(0, np.zeros((2, FEW_ROWS), np.int32), loss)
-        make_trees()
+    compile_in_two(calls_here, calls_elsewhere, rehearse=partial(rehearse, loss))
 
 
-def compile_elsewhere() -> None:
-    """The share of the other process."""
-    for dispatcher, arguments in calls_elsewhere():
-        compile_for(dispatcher, *arguments)
-
-
-def make_trees() -> None:
-    """Trees as they are made after the chains, of two draws of two columns."""
+def rehearse(loss: str | None) -> None:
+    """What is done after the chains: a point estimate, and trees of two draws of two columns."""
+    if loss is not None:
+        estimate_partition(0, np.zeros((2, FEW_ROWS), np.int32), loss)
     labels = np.repeat([0, 1], FEW_ROWS // 2)
     posterior = CrossPosterior(np.zeros((1, 2, 2), np.int64), rows=np.array([labels, labels], np.uint8))
     posterior.consensus_tree()

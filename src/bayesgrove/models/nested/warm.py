@@ -4,12 +4,9 @@ A chain asks for the sweep, which has most of them, in this process, and for sta
 Later runs find them on the disk and skip this.
 """
 
-from typing import Any
-
 import numpy as np
 
-from bayesgrove.core.elsewhere import working_elsewhere
-from bayesgrove.core.jit import compile_for, is_compiled
+from bayesgrove.core.elsewhere import Call, compile_in_two
 from bayesgrove.core.rng import generator
 from bayesgrove.models.nested.laws import row_width
 from bayesgrove.models.nested.log_joint import score_state
@@ -23,25 +20,10 @@ from bayesgrove.models.nested.state import State, empty_margins, empty_mixture, 
 from bayesgrove.models.nested.sweeps import sweep_all
 from bayesgrove.models.nested.target import Target
 
-Call = tuple[Any, tuple[Any, ...]]
-"""A kernel, and arguments of the types it is called with; their content means nothing."""
-
 
 def compile_kernels(target: Target) -> None:
     """Have the kernels of the default schedule compiled, unless they are."""
-    few = small(target)
-    calls = calls_here(few)
-    if all(is_compiled(dispatcher, *arguments) for dispatcher, arguments in (*calls, *calls_elsewhere(few))):
-        return
-    with working_elsewhere(compile_elsewhere, few):
-        for dispatcher, arguments in calls:
-            compile_for(dispatcher, *arguments)
-
-
-def compile_elsewhere(target: Target) -> None:
-    """The share of the other process."""
-    for dispatcher, arguments in calls_elsewhere(target):
-        compile_for(dispatcher, *arguments)
+    compile_in_two(calls_here, calls_elsewhere, small(target))
 
 
 def small(target: Target) -> Target:

@@ -5,12 +5,11 @@ in a process of their own, where what they share is compiled once, the others he
 skip this.
 """
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 
-from bayesgrove.core.elsewhere import working_elsewhere
-from bayesgrove.core.jit import compile_for, is_compiled
+from bayesgrove.core.elsewhere import Call, compile_in_two
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.point_estimate import estimate_partition
 from bayesgrove.models.tree_hmm.assignments import assign_trees
@@ -27,34 +26,21 @@ from bayesgrove.models.tree_hmm.upward import go_upward
 from bayesgrove.stats.partitions import co_clustering
 from bayesgrove.trees.forest import Forest
 
-Call = tuple[Any, tuple[Any, ...]]
-"""A kernel, and arguments of the types it is called with; their content means nothing."""
 FEW = 8
 
 
 def compile_kernels(loss: str | None = None) -> None:
     """Have the moves of the default schedule compiled, unless they are; `loss` names that of the point estimate."""
-    if all(is_compiled(dispatcher, *arguments) for dispatcher, arguments in (*calls_here(), *calls_elsewhere())):
-        return
-    with working_elsewhere(compile_elsewhere):
-        for dispatcher, arguments in calls_here():
-            compile_for(dispatcher, *arguments)
-        if loss is not None:
-            estimate_partition(0, np.zeros((2, FEW), np.int32), loss)
-        rehearse()
+    compile_in_two(calls_here, calls_elsewhere, rehearse=partial(rehearse, loss))
 
 
-def rehearse() -> None:
+def rehearse(loss: str | None) -> None:
     """What is done before and after the chains, on one tree of two nodes and two draws."""
+    if loss is not None:
+        estimate_partition(0, np.zeros((2, FEW), np.int32), loss)
     forest = Forest.from_depths(np.zeros(2, np.int32), np.arange(2), np.array([0, 2]), 1)
     unique_links(forest)
     co_clustering(np.zeros((2, FEW), np.int32))
-
-
-def compile_elsewhere() -> None:
-    """The share of the other process."""
-    for dispatcher, arguments in calls_elsewhere():
-        compile_for(dispatcher, *arguments)
 
 
 def tiny_target() -> Target:
