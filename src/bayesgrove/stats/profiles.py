@@ -125,7 +125,7 @@ def _describe_means(sums: _Sums, centre: float) -> tuple[np.ndarray, ...]:
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = sums.first / n
         squares = np.maximum(sums.second - n * mean**2, 0.0)
-        half = stdtrit(np.maximum(n - 1.0, 1.0), 0.5 + LEVEL / 2) * np.sqrt(squares / (n - 1.0) / n)
+        half = _student_edge(n) * np.sqrt(squares / (n - 1.0) / n)
         half = np.where(n > 1.0, half, np.nan)
         rest = np.maximum(sums.n_all - n, 0.0)
         # The centred first moments of a group and of the rest cancel.
@@ -146,7 +146,7 @@ def _describe_rates(sums: _Sums, centre: float) -> tuple[np.ndarray, ...]:
     yes = np.clip(np.rint(sums.first + n * centre), 0.0, n)
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = yes / n
-        low, high = (betaincinv(yes + 0.5, n - yes + 0.5, edge) for edge in (0.5 - LEVEL / 2, 0.5 + LEVEL / 2))
+        low, high = _jeffreys_edges(yes, n)
         rest = np.maximum(sums.n_all - n, 0.0)
         rest_yes = np.clip(sums.n_all * centre - yes, 0.0, rest)
         own, other = ((part + centre) / (size + 1.0) for part, size in ((yes, n), (rest_yes, rest)))
@@ -156,6 +156,20 @@ def _describe_rates(sums: _Sums, centre: float) -> tuple[np.ndarray, ...]:
     empty = np.where(n > 0.0, 0.0, np.nan)
     # Jeffreys' interval may leave out a rate of 0 or 1; then it reaches that end.
     return rate, np.minimum(low, rate) + empty, np.maximum(high, rate) + empty, telling
+
+
+def _student_edge(n: np.ndarray) -> np.ndarray:
+    """Upper end of Student's interval for each number of cells; groups are many, numbers of cells few."""
+    sizes, place = np.unique(n, return_inverse=True)
+    edge: np.ndarray = stdtrit(np.maximum(sizes - 1.0, 1.0), 0.5 + LEVEL / 2)[place]
+    return edge
+
+
+def _jeffreys_edges(yes: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of Jeffreys' interval, of pairs that differ only."""
+    pairs, place = np.unique(yes + 1j * n, return_inverse=True)
+    a, b = pairs.real + 0.5, pairs.imag - pairs.real + 0.5
+    return betaincinv(a, b, 0.5 - LEVEL / 2)[place], betaincinv(a, b, 0.5 + LEVEL / 2)[place]
 
 
 def _entropy(rate: np.ndarray) -> np.ndarray:
