@@ -15,6 +15,7 @@ from bayesgrove.models.tree_hmm.links import Links
 from bayesgrove.models.tree_hmm.parameters import make_prior, random_parameters
 from bayesgrove.models.tree_hmm.tables import BOTTOM_PRIOR, Tables
 from bayesgrove.trees.forest import Forest
+from benchmarks.timing import interleaved
 
 MISSING = {"note": "not measured: set BAYESGROVE_DATA to the data's folder"}
 
@@ -49,8 +50,5 @@ def cpu_seconds(work: Callable[[], Any]) -> float:
 
 
 def medians(works: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
-    """Median CPU seconds of each work, run in turns; a first round warms up."""
-    for work in works.values():
-        work()
-    rounds = [{name: cpu_seconds(work) for name, work in works.items()} for _ in range(repeats)]
-    return {name: float(np.median([own[name] for own in rounds])) for name in works}
+    """Median CPU seconds of each work, run in turns."""
+    return {name: float(found["seconds"]) for name, found in interleaved(works, repeats).items()}

@@ -109,3 +109,18 @@ def test_times_in_turns(bench):
     assert found["busy"]["result"] == "result"
     assert 0.02 <= found["busy"]["fastest"] <= found["busy"]["seconds"] <= found["busy"]["slowest"]
     assert found["waits"]["seconds"] < 0.05 <= found["waits"]["wall"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "repeats", "wanted"), [(1.0, 3, 6), (4.0, 3, 3), (0.0, 3, 25), (0.0, 30, 30), (0.1, 1, 1)]
+)
+def test_short_works_take_more_turns(bench, monkeypatch, seconds, repeats, wanted):
+    timing, clock, calls = bench("timing"), [0.0], []
+
+    def work():
+        calls.append(1)
+        clock[0] += seconds
+
+    monkeypatch.setattr(timing.time, "perf_counter", lambda: clock[0])
+    timing.interleaved({"work": work}, repeats)
+    assert len(calls) == 1 + wanted
