@@ -11,8 +11,8 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def page(open_page):
-    """Clusters of trees, one of them a single tree, with chains: everything but a table."""
-    return open_page(planted_result((9, 7, 1), chains=(2, 40), description=None, noun="tree"))
+    """Clusters of trees, one of them a single tree, with chains and features."""
+    return open_page(planted_result((9, 7, 1), chains=(2, 40), noun="tree"))
 
 
 def test_no_text_of_the_page_speaks_of_rows(page):
@@ -24,6 +24,7 @@ def test_no_text_of_the_page_speaks_of_rows(page):
     )
     assert re.findall(r".*\brows?\b.*", f"{shown}\n{told}", re.IGNORECASE) == []
     assert "17 trees" in shown
+    assert page.locator("#rows h2").inner_text() == "Features" == page.locator("nav a[href='#rows']").inner_text()
     assert page.locator("#cluster-table th").nth(1).inner_text() == "Trees"
 
 

@@ -6,7 +6,7 @@ const PARTS = [
   { id: "tree", name: "Tree", view: treeView, has: () => true },
   { id: "clusters", name: "Clusters", view: clustersView, has: () => true },
   { id: "pairs", name: "Together", view: pairsView, has: (data) => data.similarity !== null },
-  { id: "rows", name: "Rows", view: rowsView, has: (data) => data.table !== null || data.embedding !== null },
+  { id: "rows", name: "Rows", ofTrees: "Features", view: rowsView, has: (data) => data.table !== null || data.embedding !== null },
   { id: "chains", name: "Chains", view: chainsView, has: (data) => data.chains !== null },
   { id: "exhibits", name: "More", view: exhibitsView, has: (data) => data.exhibits.length > 0 },
   { id: "settings", name: "Settings", view: settingsView, has: () => true },
@@ -32,16 +32,22 @@ function showPage(whole, cut, number = 0) {
     host.hidden = !shown.includes(part);
     host.replaceChildren(host.querySelector("h2"));
     const head = host.querySelector("h2");
+    if (part.ofTrees) head.textContent = partName(part, model);
     if (data.views && OF_A_VIEW.includes(part.id)) head.dataset.view = tidy(data.views.list[number].name, 60);
     else delete head.dataset.view;
     if (!host.hidden) part.view(host, model, state);
   }
   controlsView(document.getElementById("controls"), model, state);
   document.getElementById("nav").replaceChildren(
-    ...shown.map((part) => el("a", { href: `#${part.id}`, text: part.name })),
+    ...shown.map((part) => el("a", { href: `#${part.id}`, text: partName(part, model) })),
   );
   state.setCut(cut === undefined ? null : cut);
   page = { model, state };
+}
+
+/** Data that are no rows of a table have features, which stand where rows have their cells. */
+function partName(part, model) {
+  return part.ofTrees && model.noun !== "row" ? part.ofTrees : part.name;
 }
 
 let page = null;

@@ -39,7 +39,7 @@ function tableView(host, model, state) {
   const frame = el("div", { class: "cell-map table-map" });
   host.append(frame);
   const map = cellMap(frame, {
-    label: "Cells of the rows. Arrow keys move from cell to cell, Shift and arrows choose rows, Enter selects them.",
+    label: `Cells of the ${model.noun}s. Arrow keys move from cell to cell, Shift and arrows choose ${model.noun}s, Enter selects them.`,
     isRows: true,
     layout: () => tableLayout(frame, model, table),
     paint: (context, layout) => paintTable(context, layout, model, state, table),
@@ -68,10 +68,10 @@ function readTable(model) {
 
 function tableNote(model, table) {
   const m = table.columns.length;
-  const rows = table.n < model.n ? ` ${table.n.toLocaleString("en")} of ${count(model.n, "row")} are shown, evenly spread over the tree.` : "";
+  const rows = table.n < model.n ? ` ${table.n.toLocaleString("en")} of ${count(model.n, model.noun)} are shown, evenly spread over the tree.` : "";
   const all = model.data.summary.n_columns;
   const columns = m < all ? ` Of ${count(all, "column")} the ${m} that tell clusters apart best are shown.` : "";
-  return `Rows in the order of the tree, the strip has the colours of their clusters. Drag over rows, or click the strip, to select.${rows}${columns}`;
+  return `${headNoun(model.noun)} in the order of the hierarchy, the strip has the colours of their clusters. Drag over ${model.noun}s, or click the strip, to select.${rows}${columns}`;
 }
 
 function tableLayout(frame, model, table) {
@@ -128,7 +128,7 @@ function cellWords(table, i, j) {
 
 function chooseRows(model, state, items) {
   if (items.length === 0) return;
-  state.selectItems(items, items.length === 1 ? itemName(model, items[0]) : count(items.length, "row"));
+  state.selectItems(items, items.length === 1 ? itemName(model, items[0]) : count(items.length, model.noun));
 }
 
 // Plane
@@ -147,7 +147,7 @@ function planeView(host, model, state) {
   host.append(el("h3", { text: "Plane of greatest variance" }), el("p", { class: "note", text: planeNote(model, plane) }));
   const canvas = el("canvas", {
     tabindex: 0, role: "application", "aria-roledescription": "scatter plot",
-    "aria-label": "Rows by their first two principal components. Left and right arrow go from row to row in the order of the tree, Enter selects.",
+    "aria-label": `${headNoun(model.noun)} by their first two principal components. Left and right arrow go from ${model.noun} to ${model.noun} in the order of the hierarchy, Enter selects.`,
   });
   const legend = el("div", { class: "plane-legend" });
   host.append(el("div", { class: "plane-map" }, canvas), legend);
@@ -174,8 +174,8 @@ function readPlane(model) {
 
 function planeNote(model, plane) {
   const percent = Math.round(100 * (plane.share[0] + plane.share[1]));
-  const most = plane.n < model.n ? ` ${plane.n.toLocaleString("en")} of ${count(model.n, "row")} are shown.` : "";
-  return `Rows by their first two principal components, which hold ${percent} % of the variance of the columns: what is apart here is `
+  const most = plane.n < model.n ? ` ${plane.n.toLocaleString("en")} of ${count(model.n, model.noun)} are shown.` : "";
+  return `${headNoun(model.noun)} by their first two principal components, which hold ${percent} % of the variance of the columns: what is apart here is `
     + `apart, what overlaps may still differ. Draw a loop around points to select them.${most}`;
 }
 
