@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayesgrove.core.errors import InvalidSettingError, MemoryLimitError
-from bayesgrove.models.cross import screening
+from bayesgrove.models.cross import evidence, screening
 from bayesgrove.models.cross.column_trees import column_tree
 from bayesgrove.models.cross.evidence import column_gains, grow_views, tree_bound
 from bayesgrove.models.cross.fixed_trees import tree_log_q
@@ -18,7 +18,7 @@ from bayesgrove.models.cross.randomized import (
 )
 from bayesgrove.models.cross.screening import Refine, search_screened
 from bayesgrove.models.cross.search import EXACT_LIMIT, SearchSettings, exact_work, search
-from bayesgrove.models.cross.search_exact import search_exact
+from bayesgrove.models.cross.search_exact import Pairs, search_exact, single_leaves
 from bayesgrove.stats.partitions import adjusted_rand
 from bayesgrove.trees import expected_clusters
 from reference import cross
@@ -138,6 +138,44 @@ def test_accepted_rounds_never_lower_the_flat_bound(evidence):
         assert result.path[-1] == result.best.flat_bound == Evaluator(problem).partition(result.best.labels).flat_bound
         n_rounds += len(result.path) - 1
     assert n_rounds >= 20
+
+
+@pytest.mark.parametrize("limit", [1 << 29, 8 * 25 * 66, 0])
+@pytest.mark.parametrize("share", [True, False])
+def test_unions_have_the_evidence_of_their_columns(monkeypatch, share, limit):
+    """Whether gains are kept of all 30 columns (66 pairs of rows), of 25 views, or not at all."""
+    monkeypatch.setattr(evidence, "GAINS_LIMIT", limit)
+    problem, _, _ = random_case([79, 0], 12, 30, evidence="bound")
+    problem = problem._replace(share=share)
+    rng = np.random.default_rng(5)
+    evaluator, fresh = Evaluator(problem), Evaluator(problem)
+    assert evaluator.gains.shape[1] == (66 if share and limit == 1 << 29 else 0)
+    labels = rng.integers(0, 5, 30)
+    for _ in range(3):
+        views = [np.flatnonzero(labels == v) for v in range(5)]
+        pairs = np.column_stack(np.triu_indices(5, 1))
+        found = evaluator.look_at_unions(views, pairs)
+        assert next(iter(evaluator.sums.values())).size == (66 if share and limit else 0)
+        unions = [np.union1d(views[a], views[b]) for a, b in pairs]
+        np.testing.assert_array_equal(found, fresh.look(unions)[0])
+        labels[rng.integers(30)] = rng.integers(5)
+
+
+def test_the_top_pair_is_the_largest_of_all():
+    problem, _, _ = random_case([80, 0], 6, 8)
+    gains = column_gains(problem)
+    pairs = Pairs(problem, single_leaves(problem, None, gains)[0], gains)
+    rng = np.random.default_rng(6)
+    younger, older = np.tril_indices(8, -1)
+    for _ in range(50):
+        some = rng.random(older.size) < 0.4
+        old, new = older[some], younger[some]
+        pairs.forget([int(rng.integers(8))])
+        open_pairs = np.isneginf(pairs.key[old, new])
+        pairs.score(old[open_pairs], new[open_pairs])
+        np.testing.assert_array_equal(pairs.best_key, pairs.key.max(axis=1))
+        if np.isfinite(pairs.key).any():
+            assert pairs.key[pairs.top()] == pairs.key.max()
 
 
 def test_views_merge_while_that_helps():

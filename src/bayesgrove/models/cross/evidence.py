@@ -96,19 +96,31 @@ def flat_bound(problem: Problem, sizes: np.ndarray, evidence: np.ndarray) -> flo
 
 def column_gains(problem: Problem) -> np.ndarray:
     """Gains of the pairs of rows in each column alone, (columns, pairs); no pairs if they are not to be kept."""
-    n_columns, n = problem.table.n_columns, n_pairs(problem.table.n_rows)
-    if not problem.share or 8 * n_columns * n > GAINS_LIMIT:
-        return np.empty((n_columns, 0))
-    gains = np.empty((n_columns, n))
-    n_parts, n_fields = needs(problem.table)
-    bench = new_bench(problem.table, int(n_parts.max()), int(n_fields.max()), problem.log_rows)
-    for j in range(n_columns):
-        pair_gains(problem.table, bench, np.array([j]), gains[j])
+    columns = np.arange(problem.table.n_columns)
+    return gains_from_rows(problem, [columns[j : j + 1] for j in columns], columns.size)
+
+
+def gains_from_rows(problem: Problem, views: Sequence[np.ndarray], n_kept: int) -> np.ndarray:
+    """Gains of the pairs of rows in each view, (views, pairs); no pairs if those of `n_kept` views take too much."""
+    n = n_pairs(problem.table.n_rows)
+    if not problem.share or 8 * n_kept * n > GAINS_LIMIT:
+        return np.empty((len(views), 0))
+    gains = np.empty((len(views), n))
+    if not views:
+        return gains
+    alone = np.column_stack([np.arange(len(views)), np.full(len(views), NULL)])
+    bench = bench_for(problem, views, alone)
+    for view, out in zip(views, gains, strict=True):
+        pair_gains(problem.table, bench, view, out)
     return gains
 
 
-def view_gains(gains: np.ndarray, views: Sequence[np.ndarray]) -> np.ndarray:
-    """Gains of the pairs of rows in each view from those of the columns."""
+def view_gains(
+    problem: Problem, gains: np.ndarray, views: Sequence[np.ndarray], n_kept: int | None = None
+) -> np.ndarray:
+    """Gains of the pairs of rows in each view: from those of the columns where they are kept."""
+    if gains.shape[1] == 0:
+        return gains_from_rows(problem, views, len(views) if n_kept is None else n_kept)
     return np.array([gains[view].sum(axis=0) for view in views]).reshape(len(views), gains.shape[1])
 
 
@@ -133,15 +145,14 @@ def grow_unions(problem: Problem, views: Sequence[np.ndarray], gains: np.ndarray
     out = (np.empty((len(wanted), table.n_rows - 1, 2), np.int32), np.empty(len(wanted)), np.empty(len(wanted)))
     n_threads = min(problem.n_threads, len(wanted))
     benches = [bench_for(problem, views, wanted) for _ in range(n_threads)]
+    constants = table.constants.sum(axis=1)
     jobs = [
-        delayed(grow_share)(table, bench, (flat, start), gains, wanted, (first, n_threads), out)
+        delayed(grow_share)(table, bench, (flat, start), gains, constants, wanted, (first, n_threads), out)
         for first, bench in enumerate(benches)
     ]
     for status in run_jobs(jobs, n_threads):
         require_finite(status)
-    constants = sums_over_views(table.constants.sum(axis=1), views)
-    log_q = out[1] + constants[wanted].sum(axis=1)
-    return Grown(out[0][source], log_q[source], out[2][source], len(wanted))
+    return Grown(out[0][source], out[1][source], out[2][source], len(wanted))
 
 
 def run_jobs(jobs: list[Any], n_threads: int) -> list[Any]:
@@ -180,7 +191,7 @@ def distinct_pairs(problem: Problem, views: Sequence[np.ndarray], pairs: np.ndar
 
 
 @kernel
-def grow_share(table, bench, views, gains, pairs, share, out):
+def grow_share(table, bench, views, gains, constants, pairs, share, out):
     """Grow every so manieth of the unions; views are given by their columns one after another and their starts."""
     flat, start = views
     children, log_q, log_d = out
@@ -194,11 +205,16 @@ def grow_share(table, bench, views, gains, pairs, share, out):
                     columns[size] = flat[at]
                     size += 1
         own = columns[:size]
+        if pairs[k, 1] != NULL:
+            own.sort()  # a set of columns has one evidence, to the last digit, however it was put together
         status = grow_rows(table, bench, own, gains, own if pairs[k, 1] == NULL else pairs[k])
         if status != OK:
             return status
         root = bench.node_log_q.size - 1
-        log_q[k], log_d[k] = bench.node_log_q[root], bench.node_log_d[root]
+        constant = 0.0
+        for column in own:
+            constant += constants[column]
+        log_q[k], log_d[k] = bench.node_log_q[root] + constant, bench.node_log_d[root]
         for t in range(children.shape[1]):
             children[k, t, 0], children[k, t, 1] = bench.children[t, 0], bench.children[t, 1]
     return OK

@@ -6,7 +6,7 @@ view v:   log N_{v without j} + log p(X_j | X_v, T_v)        new view:   log alp
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import NamedTuple
 
@@ -14,7 +14,17 @@ import numpy as np
 from joblib import delayed
 
 from bayesgrove.core.constants import NULL
-from bayesgrove.models.cross.evidence import Problem, column_gains, flat_bound, grow_views, log_evidence, run_jobs
+from bayesgrove.models.cross.evidence import (
+    Grown,
+    Problem,
+    column_gains,
+    flat_bound,
+    grow_unions,
+    grow_views,
+    log_evidence,
+    run_jobs,
+    view_gains,
+)
 from bayesgrove.models.cross.fixed_trees import column_scores
 from bayesgrove.stats.partitions import relabel
 
@@ -49,19 +59,42 @@ class Evaluator:
         self.gains = column_gains(problem)
         self.known: dict[bytes, tuple[float, np.ndarray]] = {}
         self.scores: dict[bytes, np.ndarray] = {}
+        self.sums: dict[bytes, np.ndarray] = {}
+        """Gains of the views whose unions were looked at last."""
         self.n_trees = 0
 
     def look(self, views: Sequence[np.ndarray]) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
         """Evidence and merges of the rows for each view; columns are sorted."""
         missing = {view.tobytes(): view for view in views if view.tobytes() not in self.known}
         if missing:
-            grown = grow_views(self.problem, list(missing.values()), self.gains)
-            evidence = log_evidence(self.problem, grown.log_q, grown.log_d)
-            for key, value, children in zip(missing, evidence, grown.children, strict=True):
-                self.known[key] = (float(value), children)
-            self.n_trees += grown.n_trees
+            self.keep(missing, grow_views(self.problem, list(missing.values()), self.gains))
         found = [self.known[view.tobytes()] for view in views]
         return np.array([value for value, _ in found]), tuple(children for _, children in found)
+
+    def look_at_unions(self, views: Sequence[np.ndarray], pairs: np.ndarray) -> np.ndarray:
+        """Evidence of unions of two views each; their first scores are sums of two, whatever the number of columns."""
+        keys = [np.union1d(views[a], views[b]).tobytes() for a, b in pairs]
+        missing = {key: k for k, key in enumerate(keys) if key not in self.known}
+        if missing:
+            gains = self.gains_of(views)
+            self.keep(missing, grow_unions(self.problem, views, gains, pairs[list(missing.values())]))
+        return np.array([self.known[key][0] for key in keys])
+
+    def gains_of(self, views: Sequence[np.ndarray]) -> np.ndarray:
+        """Gains of views; of those that stayed since the last time they are not summed again."""
+        keys = [view.tobytes() for view in views]
+        new = {key: view for key, view in zip(keys, views, strict=True) if key not in self.sums}
+        gains = view_gains(self.problem, self.gains, list(new.values()), MOST_VIEWS_MERGED)
+        found = {**self.sums, **dict(zip(new, gains, strict=True))}
+        self.sums = {key: found[key] for key in keys}
+        return np.array([self.sums[key] for key in keys])
+
+    def keep(self, keys: Iterable[bytes], grown: Grown) -> None:
+        """Keep the evidence and the merges of sets of columns."""
+        evidence = log_evidence(self.problem, grown.log_q, grown.log_d)
+        for key, value, children in zip(keys, evidence, grown.children, strict=True):
+            self.known[key] = (float(value), children)
+        self.n_trees += grown.n_trees
 
     def partition(self, labels: np.ndarray) -> Partition:
         """All that is known of a partition of the columns."""
@@ -135,8 +168,7 @@ def merge_views(evaluator: Evaluator, here: Partition) -> Partition:
     """Merge the best pair of views while some pair raises the flat bound."""
     while 1 < len(here.views) <= MOST_VIEWS_MERGED:
         first, second = np.triu_indices(len(here.views), 1)
-        unions = [np.union1d(here.views[a], here.views[b]) for a, b in zip(first, second, strict=True)]
-        evidence, _ = evaluator.look(unions)
+        evidence = evaluator.look_at_unions(here.views, np.column_stack([first, second]))
         sizes = np.bincount(here.labels)
         log_size = np.array([math.lgamma(size) for size in range(1, here.labels.size + 1)])
         prior = log_size[sizes[first] + sizes[second] - 1] - log_size[sizes[first] - 1] - log_size[sizes[second] - 1]

@@ -114,7 +114,7 @@ class ScreenedPairs(Pairs):
     """Pairs scored on existing trees, exactly where `refine` says so."""
 
     def __init__(self, problem: Problem, nodes: Sequence[Node], gains: np.ndarray, refine: Refine) -> None:
-        super().__init__(problem, nodes, view_gains(gains, [node.columns for node in nodes]))
+        super().__init__(problem, nodes, view_gains(problem, gains, [node.columns for node in nodes]))
         self.refine = refine
         self.is_exact = np.zeros(self.key.shape, np.bool_)
         self.trees = new_trees(problem, nodes)

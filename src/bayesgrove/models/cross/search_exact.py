@@ -41,7 +41,9 @@ class Pairs:
         self.log_weight = problem.log_columns + gammaln(np.arange(1.0, self.sizes.sum() + 1.0))
         """Of views of 1, 2, ... columns."""
         self.key = np.full((n, n), -np.inf)
-        """Rounded score by slots (older, younger)."""
+        """Rounded score by slots (older, younger); it only rises until a merge forgets it."""
+        self.best_key = np.full(n, -np.inf)
+        """Largest of each row of `key`, so that the top is found without looking at all pairs."""
         self.evidence = np.zeros((n, n))
         self.children = self.room_for_trees(n, n_rows)
         self.n_trees = 0
@@ -73,14 +75,18 @@ class Pairs:
         """Keep what was found of pairs of slots."""
         found = log_evidence(self.problem, grown.log_q, grown.log_d)
         log_one = self.log_weight[self.sizes[older] + self.sizes[younger] - 1] + found
-        self.key[older, younger] = np.rint((log_one - self.log_q[older] - self.log_q[younger]) * TIE_SCALE)
+        key = np.rint((log_one - self.log_q[older] - self.log_q[younger]) * TIE_SCALE)
+        self.key[older, younger] = key
+        np.maximum.at(self.best_key, older, key)
         self.evidence[older, younger] = found
         self.keep_trees(older, younger, grown.children)
         self.n_trees += grown.n_trees
 
     def top(self) -> tuple[int, int]:
         """Slots of the pair to merge."""
-        older, younger = np.nonzero(self.key == self.key.max())
+        rows = np.flatnonzero(self.best_key == self.best_key.max())
+        older, younger = np.nonzero(self.key[rows] == self.best_key[rows[0]])
+        older = rows[older]
         first = np.lexsort([self.node_of[younger], self.node_of[older]])[0]
         return int(older[first]), int(younger[first])
 
@@ -93,8 +99,15 @@ class Pairs:
         self.sizes[a], self.sizes[b] = self.views[a].size, 0
         self.log_q[a] = self.nodes[-1].log_q
         self.gains[a] += self.gains[b]
-        for slot in (a, b):
-            self.key[slot] = self.key[:, slot] = -np.inf
+        self.forget([a, b])
+
+    def forget(self, slots: list[int]) -> None:
+        """Drop the scores of all pairs with these slots."""
+        lost = (self.key[:, slots] == self.best_key[:, np.newaxis]).any(axis=1)
+        self.key[slots] = -np.inf
+        self.key[:, slots] = -np.inf
+        self.best_key[lost] = self.key[lost].max(axis=1)
+        self.best_key[slots] = -np.inf
 
 
 def run(pairs: Pairs) -> None:
@@ -114,7 +127,7 @@ def agglomerate(problem: Problem, leaves: Sequence[Node], gains: np.ndarray) -> 
     """Merge nodes to one tree, exactly and greedily; the nodes with the root last, and the row trees grown."""
     if len(leaves) == 1:
         return list(leaves), 0
-    pairs = Pairs(problem, leaves, view_gains(gains, [leaf.columns for leaf in leaves]))
+    pairs = Pairs(problem, leaves, view_gains(problem, gains, [leaf.columns for leaf in leaves]))
     run(pairs)
     return pairs.nodes, pairs.n_trees
 
