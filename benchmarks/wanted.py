@@ -46,8 +46,8 @@ RANDOMIZED = (
            {"who": "ours", "n": 10_000, "kind": ALIKE}, "ari_with_exact", AT_LEAST, 0.99),
     Figure("RandomizedBHC, 10,000 rows, bound per row above exact BHC's", "issue 2", "randomized-bhc",
            {"who": "ours", "n": 10_000, "kind": ALIKE}, "bound_per_row_above_exact", AT_LEAST, -0.01, "nats"),
-    Figure("RandomizedBHC, 10,000 nested rows, the same", "issue 2", "randomized-bhc",
-           {"who": "ours", "n": 10_000, "kind": "nested"}, "bound_per_row_above_exact", AT_LEAST, 0.0, "nats"),
+    Figure("RandomizedBHC, 10,000 nested rows, the same, rounding aside", "issue 2", "randomized-bhc",
+           {"who": "ours", "n": 10_000, "kind": "nested"}, "bound_per_row_above_exact", AT_LEAST, -1e-9, "nats"),
     Figure("RandomizedBHC on two Dask workers, 5,000,000 x 10, time per core over one process", "issue 8",
            "cluster", {"n": 5_000_000}, "clock_per_core_over_one", AT_MOST, 1.3, beside="cpu_over_one"),
 )  # fmt: skip

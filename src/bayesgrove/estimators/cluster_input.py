@@ -22,8 +22,6 @@ from bayesgrove.likelihoods import brief as briefs
 from bayesgrove.likelihoods.base import SUM_ROWS, block_sums, mean_of, variance_of
 
 PARTS_PER_THREAD = 4
-FEWEST_PARTS = 20
-"""Of a small cluster: Dask hands parts out unevenly by one or two, which of ten would be a fifth of the time."""
 MOST_BLOCKS = 8
 """Blocks of 65,536 rows in a part: half a million rows."""
 
@@ -65,8 +63,8 @@ def any_client() -> Any | None:
 
 def part_rows(client: Any, n_rows: int) -> int:
     """Rows of a part: whole blocks, a few parts for every thread of the cluster."""
-    n_parts = max(FEWEST_PARTS, PARTS_PER_THREAD * sum(client.nthreads().values()))
-    blocks = -(-n_rows // (SUM_ROWS * n_parts))
+    n_threads = max(1, sum(client.nthreads().values()))
+    blocks = -(-n_rows // (SUM_ROWS * PARTS_PER_THREAD * n_threads))
     return SUM_ROWS * min(max(blocks, 1), MOST_BLOCKS)
 
 
