@@ -143,7 +143,11 @@ def speaks(row: Mapping[str, Any], figure: Figure) -> bool:
 def load_of(document: Mapping[str, Any]) -> str:
     """Load averages before and after."""
     load = document.get("load")
-    return f"{load['before']['minute']:.1f}, {load['after']['minute']:.1f}" if load else ""
+    if not load:
+        return ""
+    before, after = load["before"], load["after"]
+    stolen = (after.get("stolen") or 0.0) - (before.get("stolen") or 0.0)
+    return f"{before['minute']:.1f}, {after['minute']:.1f}" + (f"; {stolen:.0f} s stolen" if stolen >= 0.5 else "")
 
 
 def remark_of(figure: Figure, row: Mapping[str, Any], document: Mapping[str, Any]) -> str:

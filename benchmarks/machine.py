@@ -4,6 +4,7 @@ import math
 import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -89,10 +90,26 @@ def measure() -> dict[str, float]:
         }
 
 
-def load() -> dict[str, float]:
-    """Processes that wanted to run in the last minute and quarter of an hour, where the system counts them; cores."""
+def load() -> dict[str, float | None]:
+    """Processes that wanted to run in the last minute and quarter of an hour, where the system counts them; cores.
+
+    Under "stolen" the seconds, of all cores since the start, that the host of a virtual machine gave to others.
+    """
     averages = os.getloadavg() if hasattr(os, "getloadavg") else (math.nan,) * 3
-    return {"minute": averages[0], "quarter_hour": averages[2], "cores": os.cpu_count() or 1}
+    return {
+        "minute": averages[0],
+        "quarter_hour": averages[2],
+        "cores": os.cpu_count() or 1,
+        "stolen": stolen_seconds(Path("/proc/stat")),
+    }
+
+
+def stolen_seconds(statistics: Path) -> float | None:
+    """The eighth number of the first line of Linux's /proc/stat; None where there is none."""
+    try:
+        return int(statistics.read_text().splitlines()[0].split()[8]) / os.sysconf("SC_CLK_TCK")
+    except (OSError, IndexError, ValueError):
+        return None
 
 
 def aligned(values: np.ndarray) -> np.ndarray:

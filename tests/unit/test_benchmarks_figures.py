@@ -1,6 +1,7 @@
 """Figures read from rows of benchmarks: met, missed, absent, quick; the tables and pictures made of them."""
 
 import importlib
+import os
 import sys
 from pathlib import Path
 
@@ -50,6 +51,20 @@ def test_the_worst_row_is_judged(bench, figure, sense, rows, state, measured):
     found = judged(bench, figure._replace(sense=sense), [*rows, other])
     assert (found.state, found.measured, found.wanted) == (state, measured, f"{sense} 2 s")
     assert found.load == "0.5, 0.5"
+
+
+def test_what_the_host_took_is_told(bench, tmp_path):
+    load_of, stolen_seconds = bench("figures").load_of, bench("machine").stolen_seconds
+    when = {"minute": 1.0, "cores": 2}
+    for start, end, told in ((None, None, "1.0, 1.0"), (3.0, 3.2, "1.0, 1.0"), (3.0, 26.2, "1.0, 1.0; 23 s stolen")):
+        load = {"before": {**when, "stolen": start}, "after": {**when, "stolen": end}}
+        assert load_of({"load": load}) == told
+    path = tmp_path / "stat"
+    assert stolen_seconds(path) is None
+    path.write_text("cpu  1 2 3\n")
+    assert stolen_seconds(path) is None
+    path.write_text("cpu  3544806 637274 313200 1197799 10462 0 4926 300 0 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n")
+    assert stolen_seconds(path) == 300 / os.sysconf("SC_CLK_TCK")
 
 
 def test_a_ratio_of_two_rows(bench, figure):
