@@ -10,6 +10,7 @@ from bayesgrove.core.table import Table
 
 MOST_CATEGORIES = 12
 """Of a column with more categories only the most frequent are features of their own."""
+CELLS_AT_ONCE = 1 << 17
 LEVEL = 0.95
 ROUNDING = 1e-13
 
@@ -83,45 +84,63 @@ def profile_groups(
 ) -> Profile:
     """The profile of groups of neighbouring rows, group g being `start[g] .. stop[g] - 1`; groups may overlap.
 
-    Each feature costs one pass over the rows, whatever the number of groups.
+    Each feature costs one pass over the rows, whatever the number of groups; of short tables many features at once.
     """
     features = features_of(table) if features is None else features
-    shape = (start.size, len(features))
-    mean, low, high, telling = (np.full(shape, np.nan) for _ in range(4))
+    shape = (len(features), start.size)
+    described = tuple(np.full(shape, np.nan) for _ in range(4))
     overall = np.full(len(features), np.nan)
-    for f, feature in enumerate(features):
-        cells = table.values[:, feature.column]
-        seen = ~np.isnan(cells)
-        numbers = np.where(seen, cells == feature.category if feature.category >= 0 else cells, 0.0)
-        centre = float(numbers.sum() / max(seen.sum(), 1))
-        sums = _group_sums(np.where(seen, numbers - centre, 0.0), seen, start, stop)
-        overall[f] = centre if seen.any() else np.nan
-        describe = _describe_rates if feature.is_rate else _describe_means
-        mean[:, f], low[:, f], high[:, f], telling[:, f] = describe(sums, centre)
+    at_once = max(1, CELLS_AT_ONCE // max(1, len(table.values)))
+    for first in range(0, len(features), at_once):
+        some = features[first : first + at_once]
+        cells, seen = _numbers_of(table, some)
+        centre = cells.sum(axis=1, keepdims=True) / np.maximum(seen.sum(axis=1, keepdims=True), 1)
+        sums = _group_sums(np.where(seen, cells - centre, 0.0), seen, start, stop)
+        overall[first : first + len(some)] = np.where(seen.any(axis=1), centre[:, 0], np.nan)
+        is_rate = np.array([feature.is_rate for feature in some])
+        for describe, which in ((_describe_rates, is_rate), (_describe_means, ~is_rate)):
+            if which.any():
+                own = _Sums(*(part[which] for part in sums))
+                for out, part in zip(described, describe(own, centre[which]), strict=True):
+                    out[first + np.flatnonzero(which)] = part
+    mean, low, high, telling = (np.ascontiguousarray(part.T) for part in described)
     return Profile(features, mean, low, high, np.nan_to_num(telling), overall)
 
 
+def _numbers_of(table: Table, features: tuple[Feature, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers whose means are wanted, 0 where cells are missing, and where they are seen: a row per feature."""
+    cells = np.ascontiguousarray(table.values[:, [feature.column for feature in features]].T)
+    seen = ~np.isnan(cells)
+    category = np.array([feature.category for feature in features])[:, np.newaxis]
+    numbers = cells if (category < 0).all() else np.where(category >= 0, cells == category, cells)
+    return np.where(seen, numbers, 0.0), seen
+
+
 class _Sums(NamedTuple):
-    """Count, sum and sum of squares of centred cells, by group and in all."""
+    """Count, sum and sum of squares of centred cells by feature and group, and in all."""
 
     n: np.ndarray
     first: np.ndarray
     second: np.ndarray
-    n_all: float
-    second_all: float
+    n_all: np.ndarray
+    second_all: np.ndarray
 
 
 def _group_sums(centred: np.ndarray, seen: np.ndarray, start: np.ndarray, stop: np.ndarray) -> _Sums:
-    def between(column: np.ndarray) -> np.ndarray:
-        total = np.concatenate([[0.0], np.cumsum(column)])
-        return total[stop] - total[start]
+    def between(cells: np.ndarray) -> np.ndarray:
+        total = np.zeros((cells.shape[0], cells.shape[1] + 1))
+        np.cumsum(cells, axis=1, out=total[:, 1:])
+        return total[:, stop] - total[:, start]
 
-    squares, present = centred**2, seen.astype(np.float64)
-    return _Sums(between(present), between(centred), between(squares), float(present.sum()), float(squares.sum()))
+    n_all = seen.sum(axis=1, keepdims=True).astype(np.float64)
+    is_whole = bool((n_all == seen.shape[1]).all())
+    n = np.broadcast_to((stop - start).astype(np.float64), (len(seen), start.size)) if is_whole else between(seen)
+    squares = centred**2
+    return _Sums(n, between(centred), between(squares), n_all, squares.sum(axis=1, keepdims=True))
 
 
-def _describe_means(sums: _Sums, centre: float) -> tuple[np.ndarray, ...]:
-    n, all_variance = sums.n, sums.second_all / max(sums.n_all, 1.0)
+def _describe_means(sums: _Sums, centre: np.ndarray) -> tuple[np.ndarray, ...]:
+    n, all_variance = sums.n, sums.second_all / np.maximum(sums.n_all, 1.0)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = sums.first / n
         squares = np.maximum(sums.second - n * mean**2, 0.0)
@@ -137,11 +156,11 @@ def _describe_means(sums: _Sums, centre: float) -> tuple[np.ndarray, ...]:
         bits = 0.5 * (np.log2(all_variance) - share * np.log2(own) - (1.0 - share) * np.log2(other))
     telling = np.where((all_variance > 0.0) & (n > 0.0) & (rest > 0.0), np.maximum(bits, 0.0), 0.0)
     whole = mean + centre
-    whole = np.where(np.abs(whole) < ROUNDING * abs(centre), 0.0, whole)  # cells of 0 and nothing else, centred before
+    whole = np.where(np.abs(whole) < ROUNDING * np.abs(centre), 0.0, whole)  # cells of 0 only, centred before
     return whole, whole - half, whole + half, telling
 
 
-def _describe_rates(sums: _Sums, centre: float) -> tuple[np.ndarray, ...]:
+def _describe_rates(sums: _Sums, centre: np.ndarray) -> tuple[np.ndarray, ...]:
     n = sums.n
     yes = np.clip(np.rint(sums.first + n * centre), 0.0, n)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -151,7 +170,7 @@ def _describe_rates(sums: _Sums, centre: float) -> tuple[np.ndarray, ...]:
         rest_yes = np.clip(sums.n_all * centre - yes, 0.0, rest)
         own, other = ((part + centre) / (size + 1.0) for part, size in ((yes, n), (rest_yes, rest)))
         share = n / sums.n_all
-        bits = _entropy(np.full(n.shape, centre)) - share * _entropy(own) - (1.0 - share) * _entropy(other)
+        bits = _entropy(centre) - share * _entropy(own) - (1.0 - share) * _entropy(other)
     telling = np.where((n > 0.0) & (rest > 0.0), np.maximum(bits, 0.0), 0.0)
     empty = np.where(n > 0.0, 0.0, np.nan)
     # Jeffreys' interval may leave out a rate of 0 or 1; then it reaches that end.
@@ -160,8 +179,9 @@ def _describe_rates(sums: _Sums, centre: float) -> tuple[np.ndarray, ...]:
 
 def _student_edge(n: np.ndarray) -> np.ndarray:
     """Upper end of Student's interval for each number of cells; groups are many, numbers of cells few."""
-    sizes, place = np.unique(n, return_inverse=True)
-    edge: np.ndarray = stdtrit(np.maximum(sizes - 1.0, 1.0), 0.5 + LEVEL / 2)[place]
+    given = n[:1] if (n == n[:1]).all() else n  # where no cell is missing, all features have the same
+    sizes, place = np.unique(given, return_inverse=True)
+    edge: np.ndarray = stdtrit(np.maximum(sizes - 1.0, 1.0), 0.5 + LEVEL / 2)[place.reshape(given.shape)]
     return edge
 
 
@@ -169,6 +189,7 @@ def _jeffreys_edges(yes: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndar
     """Ends of Jeffreys' interval, of pairs that differ only."""
     pairs, place = np.unique(yes + 1j * n, return_inverse=True)
     a, b = pairs.real + 0.5, pairs.imag - pairs.real + 0.5
+    place = place.reshape(n.shape)
     return betaincinv(a, b, 0.5 - LEVEL / 2)[place], betaincinv(a, b, 0.5 + LEVEL / 2)[place]
 
 
