@@ -1,14 +1,56 @@
-"""Kernels compiled in two processes: asked for once, and without the other process too."""
+"""Work in another process: an error there is told and forgotten, one here is raised; kernels compiled in both."""
 
+import logging
 from concurrent.futures import Future
 
 import numba
 import numpy as np
 import pytest
 
-from bayesgrove.core import elsewhere
-from bayesgrove.core.elsewhere import compile_in_two
+from bayesgrove.core.elsewhere import compile_in_two, working_elsewhere
 from bayesgrove.core.jit import is_compiled
+
+pytestmark = pytest.mark.unit
+
+
+def refuse(**settings):
+    raise RuntimeError("no processes here")
+
+
+def fail(number):
+    raise RuntimeError(f"it failed there with {number}")
+
+
+def write(path, text):
+    path.write_text(text)
+
+
+def test_what_another_process_cannot_do_is_told(caplog):
+    reached = []
+    with caplog.at_level(logging.DEBUG, logger="bayesgrove"), working_elsewhere(fail, 7):
+        reached.append(True)
+    assert reached
+    assert "it failed there with 7" in caplog.text
+
+
+def test_where_there_are_no_processes_the_block_runs(monkeypatch, caplog):
+    monkeypatch.setattr("joblib.externals.loky.ProcessPoolExecutor", refuse)
+    reached = []
+    with caplog.at_level(logging.DEBUG, logger="bayesgrove"), working_elsewhere(fail, 7):
+        reached.append(True)
+    assert reached
+    assert "no processes here" in caplog.text
+
+
+def test_the_work_is_done_when_the_block_ends(tmp_path):
+    with working_elsewhere(write, tmp_path / "found.txt", "done"):
+        pass
+    assert (tmp_path / "found.txt").read_text() == "done"
+
+
+def test_an_error_of_this_process_is_not_swallowed():
+    with pytest.raises(ZeroDivisionError), working_elsewhere(fail, 7):
+        raise ZeroDivisionError
 
 
 @pytest.fixture
@@ -62,16 +104,7 @@ def test_all_kernels_are_compiled_once(calls, same_process):
 
 def test_where_no_process_can_be_had_the_calls_here_are_compiled(calls, monkeypatch):
     kernels, here, there = calls
-
-    def refuse(**_):
-        raise OSError("no more processes")
-
     monkeypatch.setattr("joblib.externals.loky.ProcessPoolExecutor", refuse)
     x = np.zeros(2)
     compile_in_two(here, there, x)
     assert [is_compiled(one, x) for one in kernels] == [True, False]
-
-
-def test_errors_of_the_block_are_not_taken_for_those_of_the_other_process(same_process):
-    with pytest.raises(ZeroDivisionError), elsewhere.working_elsewhere(len, ()):
-        raise ZeroDivisionError
