@@ -97,6 +97,8 @@ def go_narrow_and_dark(page: Any) -> None:
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 360, "height": 740})
     page.wait_for_function("window.innerWidth === 360")
+    # The page hears of its new width with the next frame, later than the width can be read.
+    page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
 
 
 def said(page: Any) -> str:

@@ -216,12 +216,12 @@ def test_draws_that_come_out_differently_are_not_mixed(tmp_path, monkeypatch):
 def test_a_time_limit_gives_equal_shares_and_can_be_continued(whole, tmp_path, on_disk, n_jobs):
     folder = tmp_path / "run" if on_disk else None
     sampler = ToySampler(pause=0.004)
-    settings = with_settings(n_draws=10_000, run_dir=folder, time_limit=0.9, n_jobs=n_jobs, backend="threads")
+    settings = with_settings(n_draws=10_000, run_dir=folder, time_limit=2.1, n_jobs=n_jobs, backend="threads")
     start = time.monotonic()
     results = run_chains(sampler, SCHEDULE, settings)
-    assert time.monotonic() - start < 6
+    assert time.monotonic() - start < 20  # all draws would take 40 and more
     n_draws = results[0].n_draws
-    assert 0 < n_draws < 300
+    assert 0 < n_draws < 600
     assert {len(result.draws["labels"]) for result in results} == {n_draws}
     plain = run(n_draws=n_draws + 5)
     assert digest(run(n_draws=n_draws)) == digest(results)

@@ -85,6 +85,16 @@ def test_a_document_is_drawn_up_only_when_something_is_new(run, watcher):
     assert (run.n_drawn_up, watcher.news(-1)["version"]) == (2, 2)
 
 
+def test_steps_follow_so_soon_that_draws_are_shown_within_three_seconds(run, watcher, server):
+    """By the pauses alone: between looks, until a document is begun, between questions of the page."""
+    run.mark, run.document = 1, {"title": "one"}
+    looks, documents = watcher.look_again(), watcher.draw_up_again()
+    waits_for_a_mark = watcher.draw_up_again()
+    _, content = ask(server, urlsplit(server.url).path)
+    questions = float(content.partition(b'"seconds":')[2].partition(b",")[0])
+    assert 0.0 < looks + max(waits_for_a_mark, documents - looks) + questions < 2.5
+
+
 def test_what_cannot_be_read_is_said_and_the_last_document_stays(run, watcher):
     run.mark, run.document = 1, {"title": "one"}
     step(watcher)
