@@ -5,8 +5,9 @@ import pytest
 
 import bayesgrove as bg
 from bayesgrove.agglomeration import parts, tasks
-from bayesgrove.agglomeration.cluster_rows import ClusterRows, halving_shape, part_edges
-from bayesgrove.agglomeration.splits import Settings, halve
+from bayesgrove.agglomeration.cluster_rows import ClusterRows, part_edges
+from bayesgrove.agglomeration.halving import halve, halving_shape
+from bayesgrove.agglomeration.splits import Settings
 from bayesgrove.core.errors import InvalidTableError
 from bayesgrove.estimators import cluster_input
 from bayesgrove.estimators.clusterer import typical_row

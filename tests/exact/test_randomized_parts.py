@@ -7,8 +7,9 @@ from sklearn.metrics import adjusted_rand_score
 from bayesgrove import BHC
 from bayesgrove.agglomeration.blocks import block_trees
 from bayesgrove.agglomeration.exact import agglomerate, atoms_of_rows
+from bayesgrove.agglomeration.halving import halve
 from bayesgrove.agglomeration.randomized import default_max_depth, grow, half_cut, reassign, regrafted
-from bayesgrove.agglomeration.splits import Problem, Settings, SplitTree, halve, sample_size
+from bayesgrove.agglomeration.splits import Problem, Settings, SplitTree, sample_size
 from bayesgrove.agglomeration.statistics import cluster_statistics, node_statistics
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.rng import generator

@@ -14,9 +14,9 @@ import numpy as np
 
 from bayesgrove.agglomeration import parts, tasks
 from bayesgrove.agglomeration.blocks import Forest, Pieces
+from bayesgrove.agglomeration.halving import ROWS_INSPECTED, halving_shape, part_at, widest_column
 from bayesgrove.agglomeration.parts import Chooser, Package
 from bayesgrove.agglomeration.splits import (
-    ROWS_INSPECTED,
     Division,
     OpenSet,
     Plan,
@@ -24,12 +24,8 @@ from bayesgrove.agglomeration.splits import (
     Settings,
     draw_sample,
     keep_sample,
-    part_at,
     places_by_label,
-    widest_column,
 )
-from bayesgrove.core.constants import NULL
-from bayesgrove.core.jit import kernel
 
 NOTHING = np.empty((0, 0))
 
@@ -154,7 +150,7 @@ class ClusterRows:
     def halve(
         self, order: np.ndarray, ranges: Sequence[tuple[int, int]], edges: np.ndarray, leaf_size: int
     ) -> list[tuple[np.ndarray, ...]]:
-        """Cut ranges of `order` at medians down to blocks, as `splits.halve` does; the shape needs no data."""
+        """Cut ranges of `order` at medians down to blocks, as `halving.halve` does; the shape needs no data."""
         pieces = [piece for low, high in ranges for piece in self._large_halves(order, low, high, leaf_size)]
         lows = np.array([low for low, _ in pieces], np.int64)
         grouping = self._regroup(order, np.union1d(edges, lows))
@@ -265,25 +261,6 @@ def part_edges(cuts: np.ndarray, part_rows: int) -> np.ndarray:
         if high - edges[-1] > part_rows and low > edges[-1]:
             edges.append(low)
     return np.array([*edges, int(cuts[-1])], np.int64)
-
-
-@kernel
-def halving_shape(low, high, leaf_size):
-    """The tree that `splits.halve` makes of a range, which depends on its length only."""
-    most = 4 * ((high - low) // max(1, leaf_size // 2) + 1)
-    left, right = np.full(most, NULL), np.full(most, NULL)
-    lows, highs = np.full(most, NULL), np.full(most, NULL)
-    lows[0], highs[0], n_nodes, k = low, high, 1, 0
-    while k < n_nodes:
-        a, b = lows[k], highs[k]
-        if b - a >= leaf_size and b - a >= 2:
-            middle = (a + b) // 2
-            left[k], right[k] = n_nodes, n_nodes + 1
-            lows[n_nodes], highs[n_nodes] = a, middle
-            lows[n_nodes + 1], highs[n_nodes + 1] = middle, b
-            n_nodes += 2
-        k += 1
-    return left[:n_nodes], right[:n_nodes], lows[:n_nodes], highs[:n_nodes]
 
 
 def place_trees(

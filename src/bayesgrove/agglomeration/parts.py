@@ -10,7 +10,8 @@ import numpy as np
 
 from bayesgrove.agglomeration.blocks import Forest, Pieces, build_blocks, largest_statistics, new_forest, new_pieces
 from bayesgrove.agglomeration.filters import assign
-from bayesgrove.agglomeration.splits import Groups, Plan, groups_of_values, halve, places_by_label
+from bayesgrove.agglomeration.halving import halve
+from bayesgrove.agglomeration.splits import Groups, Plan, groups_of_values, places_by_label
 from bayesgrove.agglomeration.statistics import add_rows
 from bayesgrove.core.constants import NULL
 from bayesgrove.likelihoods.contract import n_stats

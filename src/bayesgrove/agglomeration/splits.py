@@ -12,6 +12,7 @@ from joblib import Parallel, delayed
 
 from bayesgrove.agglomeration.exact import agglomerate, atoms_of_rows
 from bayesgrove.agglomeration.filters import assign, make_filter
+from bayesgrove.agglomeration.halving import halve
 from bayesgrove.agglomeration.statistics import node_statistics
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
@@ -21,7 +22,6 @@ from bayesgrove.trees.cuts import front_by_count
 from bayesgrove.trees.weights import node_log_weights
 
 ROWS_PER_CHUNK = 65_536
-ROWS_INSPECTED = 2_048
 SMALLEST_SHARE = 1e-3
 SMALLEST_SAMPLE, LARGEST_SAMPLE, SAMPLE_FACTOR = 512, 4096, 8
 
@@ -318,74 +318,6 @@ def add_group_nodes(splits: SplitTree, node: int, groups: Groups, *, has_residua
         splits.set_children(here, left, right)
         queue += [(a, left), (b, right)]
     return [nodes[head] for head in groups.front.tolist()] + residual
-
-
-@kernel
-def widest_column(values, order, low, high):
-    """Column of largest variance among at most 2,048 evenly spaced rows; missing cells are passed over."""
-    step = max(1, (high - low) // ROWS_INSPECTED)
-    widest, best = 0, -1.0
-    for j in range(values.shape[1]):
-        n, mean, spread = 0.0, 0.0, 0.0
-        for i in range(low, high, step):
-            x = values[order[i], j]
-            if not math.isnan(x):
-                n += 1.0
-                delta = x - mean
-                mean += delta / n
-                spread += delta * (x - mean)
-        if n > 0.0 and spread / n > best:
-            widest, best = j, spread / n
-    return widest
-
-
-@kernel
-def part_at(key, order, low, high, middle):
-    """Reorder `key` and `order` from low to high so that the smaller keys stand before `middle` (Hoare's selection)."""
-    high -= 1
-    while low < high:
-        pivot = key[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while key[i] < pivot:
-                i += 1
-            while key[j] > pivot:
-                j -= 1
-            if i <= j:
-                key[i], key[j] = key[j], key[i]
-                order[i], order[j] = order[j], order[i]
-                i += 1
-                j -= 1
-        if j < middle:
-            low = i
-        if i > middle:
-            high = j
-
-
-@kernel
-def halve(values, order, key, low, high, leaf_size):
-    """Cut order[low:high] at medians until each part has fewer than `leaf_size` rows; `key` is scratch of its length.
-
-    Gives back a binary tree as arrays left, right, low, high; parents before children, NULL children: a block.
-    """
-    most = 4 * ((high - low) // max(1, leaf_size // 2) + 1)
-    left, right = np.full(most, NULL), np.full(most, NULL)
-    lows, highs = np.full(most, NULL), np.full(most, NULL)
-    lows[0], highs[0], n_nodes, k = low, high, 1, 0
-    while k < n_nodes:
-        a, b = lows[k], highs[k]
-        if b - a >= leaf_size and b - a >= 2:
-            column, middle = widest_column(values, order, a, b), (a + b) // 2
-            for i in range(a, b):
-                x = values[order[i], column]
-                key[i] = np.inf if math.isnan(x) else x
-            part_at(key, order, a, b, middle)
-            left[k], right[k] = n_nodes, n_nodes + 1
-            lows[n_nodes], highs[n_nodes] = a, middle
-            lows[n_nodes + 1], highs[n_nodes + 1] = middle, b
-            n_nodes += 2
-        k += 1
-    return left[:n_nodes], right[:n_nodes], lows[:n_nodes], highs[:n_nodes]
 
 
 def halve_sets(problem: Problem, settings: Settings, splits: SplitTree, order: np.ndarray, sets: list[OpenSet]) -> None:
