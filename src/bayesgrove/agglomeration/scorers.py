@@ -169,15 +169,22 @@ def gaussian_block(scorer, clusters, block, out, top):
     scratch = np.empty((3, LANES))  # weight, product, exponent: one base pointer for the compiler to see through
     for column in range(last_tile - first_tile):
         t = first_tile + column
+        mixed = 0
+        for i in range(LANES):
+            mixed += sizes[t, i] != sizes[t, 0]
         for o in range(last_owner - first_owner):
             b = first_owner + o
             n_b = clusters.sizes[b]
-            mixed = 0
+            if mixed == 0:
+                strength_a = strength + sizes[t, 0]
+                weight = 0.5 * strength_a * n_b / (strength_a + n_b)
+                for i in range(LANES):
+                    scratch[0, i] = weight
+            else:
+                for i in range(LANES):
+                    strength_a = strength + sizes[t, i]
+                    scratch[0, i] = 0.5 * strength_a * n_b / (strength_a + n_b)
             for i in range(LANES):
-                mixed += sizes[t, i] != sizes[t, 0]
-            for i in range(LANES):
-                strength_a = strength + sizes[t, i]
-                scratch[0, i] = 0.5 * strength_a * n_b / (strength_a + n_b)
                 scratch[1, i] = 1.0
                 scratch[2, i] = 0.0
             for j in range(0, n_columns - 3, 4):
