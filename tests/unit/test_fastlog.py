@@ -1,4 +1,4 @@
-"""The logarithm without branches against many digits, over all normal numbers and where logarithms are hard."""
+"""Logarithm and exponential without branches against many digits, over all numbers and where they are hard."""
 
 import math
 
@@ -15,7 +15,9 @@ from bayesgrove.stats.fastlog import (
     bits_of_double,
     double_of_bits,
     exponent_of,
+    fast_exp,
     fast_log,
+    fast_log_gamma,
     mantissa_of,
     stand_alone,
 )
@@ -115,3 +117,59 @@ def test_bits_go_both_ways():
     for number in (1.0, -0.0, 1e-310, HUGE, math.inf):
         back = double_of_bits(bits_of_double(number))
         assert (back, math.copysign(1.0, back)) == (number, math.copysign(1.0, number))
+
+
+@numba.njit(fastmath=SAFE_FLAGS)
+def exps(x):
+    """One loop that becomes vector instructions."""
+    stand_alone()
+    out = np.empty(x.size)
+    for i in range(x.size):
+        out[i] = fast_exp(x[i])
+    return out
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        generator(8).uniform(-700.0, 700.0, 4000),
+        generator(9).uniform(-1.0, 1.0, 4000),
+        generator(10).uniform(-1.0, 1.0, 2000) * 2.0 ** -generator(11).integers(1, 60, 2000),
+        np.concatenate([(k + 0.5) * math.log(2.0) * (1.0 + STEPS * 2.0**-52) for k in (-40, -1, 0, 7)]),
+        np.array([-700.0, -40.0, -0.0, 0.0, 700.0]),
+    ],
+    ids=["all", "middle", "near zero", "turns", "ends"],
+)
+def test_all_digits_of_the_exponential_are_right(numbers):
+    with mpmath.workprec(200):
+        truths = [mpmath.exp(number) for number in numbers.tolist()]
+        errors = [
+            float(abs(got - truth) / np.spacing(float(truth)))
+            for got, truth in zip(exps(numbers).tolist(), truths, strict=True)
+        ]
+    assert max(errors) < LARGEST_ERROR
+    assert exps(np.zeros(2)).tolist() == [1.0, 1.0]
+
+
+def test_plain_python_agrees_on_the_exponential():
+    numbers = generator(12).uniform(-100.0, 100.0, 200)
+    plain = [fast_exp.py_func(x) for x in numbers.tolist()]
+    np.testing.assert_array_max_ulp(np.array(plain), exps(numbers), maxulp=1)
+
+
+@numba.njit(fastmath=SAFE_FLAGS)
+def log_gammas(x):
+    stand_alone()
+    out = np.empty(x.size)
+    for i in range(x.size):
+        out[i] = fast_log_gamma(x[i])
+    return out
+
+
+def test_log_gamma():
+    """Relative to 1 where it is near 0: it is the difference of two logarithms of about 30."""
+    rng = generator(5)
+    x = np.concatenate([10.0 ** rng.uniform(-30.0, 9.0, 2_000), rng.uniform(0.01, 20.0, 2_000), [0.5, 1.0, 2.0]])
+    with mpmath.workprec(200):
+        truth = np.array([float(mpmath.loggamma(number)) for number in x.tolist()])
+    assert np.all(np.abs(log_gammas(x) - truth) < 2e-14 * np.maximum(1.0, np.abs(truth)))
