@@ -7,6 +7,7 @@ import numpy as np
 
 from bayesgrove.core.rng import generator
 from bayesgrove.core.table import Table
+from bayesgrove.inference.cross_posterior import CrossPosterior
 from bayesgrove.inference.description import describe_rows
 from bayesgrove.inference.result import Result, View
 from bayesgrove.inference.views import columns_to_draw
@@ -52,6 +53,15 @@ def planted_views(
         "column_tree": column_tree,
     }
     return Result(**{**given, **parts})
+
+
+def planted_view_draws(n_columns: int = 10, n_rows: int = 30) -> CrossPosterior:
+    """Two chains of 20 draws: in every other draw the first half of the columns is a view of its own."""
+    views = np.zeros((2, 20, n_columns), np.int64)
+    views[:, ::2, n_columns // 2 :] = 1
+    n_partitions = int((views.max(axis=2) + 1).sum())
+    log_joint = generator(5).normal(size=(2, 20))
+    return CrossPosterior(views, {"log_joint": log_joint}, rows=np.zeros((n_partitions, n_rows), np.int64))
 
 
 def without_tree_of_columns(result: Result) -> Result:

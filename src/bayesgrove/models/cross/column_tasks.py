@@ -7,6 +7,7 @@ import numpy as np
 from bayesgrove.agglomeration.parts import Package
 from bayesgrove.models.cross.fixed_trees import add_constants, node_weights, root_log_q, set_on_tree
 from bayesgrove.models.cross.row_trees import log_weights
+from bayesgrove.models.cross.tree_lanes import lane_log_q
 from bayesgrove.models.cross.view_table import ViewTable, view_table
 
 ONLY = np.zeros(1, np.int64)
@@ -77,9 +78,9 @@ def column_score(
 
     `sign` is -1 for a column of the view, which is taken out of it, and 1 for another.
     """
-    own, weights, room = np.empty(base.size), weights_of(children, log_rows), np.empty(base.size)
+    own, weights = np.empty(base.size), weights_of(children, log_rows)
     set_on_tree(table, ONLY, children, own)
-    return sign * (float(root_log_q(children, weights, base, sign, own, room)) - whole[0])
+    return sign * (float(lane_log_q(children, weights, base, sign, own)) - whole[0])
 
 
 def weights_of(children: np.ndarray, log_rows: float) -> np.ndarray:

@@ -5,12 +5,11 @@ evidence given the tree, q / d (Heller and Ghahramani), which is no bound.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import delayed
 
 from bayesgrove.core.constants import NULL, OK
 from bayesgrove.core.errors import InvalidSettingError
@@ -147,7 +146,7 @@ def grow_unions(problem: Problem, views: Sequence[np.ndarray], gains: np.ndarray
     benches = [bench_for(problem, views, wanted) for _ in range(n_threads)]
     constants = table.constants.sum(axis=1)
     jobs = [
-        delayed(grow_share)(table, bench, (flat, start), gains, constants, wanted, (first, n_threads), out)
+        (grow_share, (table, bench, (flat, start), gains, constants, wanted, (first, n_threads), out))
         for first, bench in enumerate(benches)
     ]
     for status in run_jobs(jobs, n_threads):
@@ -155,13 +154,14 @@ def grow_unions(problem: Problem, views: Sequence[np.ndarray], gains: np.ndarray
     return Grown(out[0][source], out[1][source], out[2][source], len(wanted))
 
 
-def run_jobs(jobs: list[Any], n_threads: int) -> list[Any]:
-    """Results of delayed calls of kernels that let other threads run.
+def run_jobs(jobs: list[tuple[Callable[..., Any], tuple[Any, ...]]], n_threads: int) -> list[Any]:
+    """Results of calls, each a function and its arguments, of kernels that let other threads run.
 
-    joblib's own threads wait in steps of 10 ms, longer than most of these calls take.
+    joblib's own threads wait in steps of 10 ms, longer than most of these calls take, and its `delayed` takes as long
+    as the smallest of them.
     """
     if n_threads <= 1 or len(jobs) == 1:
-        return [function(*arguments) for function, arguments, _ in jobs]
+        return [function(*arguments) for function, arguments in jobs]
     with ThreadPoolExecutor(n_threads) as threads:
         return list(threads.map(lambda job: job[0](*job[1]), jobs))
 

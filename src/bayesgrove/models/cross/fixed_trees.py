@@ -8,7 +8,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from joblib import delayed
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.models.cross.evidence import Problem, grow_views, run_jobs
@@ -20,6 +19,7 @@ from bayesgrove.models.cross.row_scores import (
     set_posterior,
 )
 from bayesgrove.models.cross.row_trees import FORGOTTEN, log_weights
+from bayesgrove.models.cross.tree_lanes import LANES, counted_lanes, fold_lanes
 from bayesgrove.models.cross.view_table import COUNTED, NORMAL, NORMAL_KNOWN, ViewTable
 from bayesgrove.trees import Tree
 
@@ -99,23 +99,48 @@ def set_on_tree(table, columns, children, out):
 
 
 @kernel
+def columns_side_by_side(table, columns, children, codes, fields, own, out):
+    """Write the log marginals of LANES columns in every node of a tree, (nodes, LANES)."""
+    parts = table.part_start[columns]
+    is_simple = True
+    for column in columns:
+        has_one = table.part_start[column + 1] == table.part_start[column] + 1
+        is_simple &= has_one and table.kind[column] == COUNTED
+    if is_simple:
+        counted_lanes(table.codes, parts, table.code_table[parts], table.table, children, codes, out)
+        return
+    room = codes.reshape(codes.size)[: own.size]
+    for lane in range(LANES):
+        column_on_tree(table, columns[lane], children, room, fields, own)
+        for node in range(own.size):
+            out[node, lane] = own[node]
+
+
+@kernel
 def score_columns(table, view, children, log_weight, columns, share, out):
     """Log probability of each column given a view (without the column itself) and the view's tree."""
     n_nodes = 2 * table.singles.shape[1] - 1
-    codes, fields = np.empty(n_nodes, np.uint32), np.empty((1, N_FIELDS, n_nodes))
+    codes, fields = np.empty((n_nodes, LANES), np.uint32), np.empty((1, N_FIELDS, n_nodes))
     own, base, weights, log_q = np.empty(n_nodes), np.empty(n_nodes), np.empty(n_nodes), np.empty(n_nodes)
+    lanes, signs, together = np.empty((n_nodes, LANES)), np.empty(LANES), np.empty(LANES, np.int64)
+    split = np.empty(LANES)
     node_weights(children, log_weight, weights)
     set_on_tree(table, view, children, base)
     is_member = np.zeros(table.kind.size, np.bool_)
     for column in view:
         is_member[column] = True
     whole = root_log_q(children, weights, base, 0.0, base, log_q)
-    for k in range(share[0], columns.size, share[1]):
-        column_on_tree(table, columns[k], children, codes, fields, own)
-        if is_member[columns[k]]:
-            out[k] = whole - root_log_q(children, weights, base, -1.0, own, log_q)
-        else:
-            out[k] = root_log_q(children, weights, base, 1.0, own, log_q) - whole
+    for k in range(LANES * share[0], columns.size, LANES * share[1]):
+        for lane in range(LANES):
+            together[lane] = columns[min(k + lane, columns.size - 1)]
+            signs[lane] = -1.0 if is_member[together[lane]] else 1.0
+        columns_side_by_side(table, together, children, codes, fields, own, lanes)
+        for node in range(n_nodes):
+            for lane in range(LANES):
+                lanes[node, lane] = weights[node] + base[node] + signs[lane] * lanes[node, lane]
+        fold_lanes(children, lanes, split)
+        for lane in range(min(LANES, columns.size - k)):
+            out[k + lane] = signs[lane] * (lanes[n_nodes - 1, lane] - whole)
 
 
 def column_scores(
@@ -132,7 +157,7 @@ def column_scores(
     out = np.empty((len(views), columns.size))
     run_jobs(
         [
-            delayed(score_columns)(problem.table, view, children, weight, columns, (first, n_threads), out[v])
+            (score_columns, (problem.table, view, children, weight, columns, (first, n_threads), out[v]))
             for v, (view, children) in enumerate(zip(views, row_children, strict=True))
             for first in range(n_threads)
         ],

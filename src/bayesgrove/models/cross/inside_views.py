@@ -7,25 +7,32 @@ grown for it: log marginals of nodes add over columns, and the union of two sets
 from collections.abc import Sequence
 
 import numpy as np
-from joblib import delayed
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.models.cross.column_trees import Node
 from bayesgrove.models.cross.evidence import Grown, Problem, run_jobs
-from bayesgrove.models.cross.fixed_trees import node_weights, root_log_q, set_on_tree
+from bayesgrove.models.cross.fixed_trees import node_weights, set_on_tree
 from bayesgrove.models.cross.row_trees import log_weights
 from bayesgrove.models.cross.screening import root_log_d
 from bayesgrove.models.cross.search_exact import Pairs, run
+from bayesgrove.models.cross.tree_lanes import LANES, fold_lanes
 
 PAIRS_WORTH_THREADS = 500
 
 
 @kernel
 def score_on_tree(children, weights, sums, older, younger, share, log_q):
-    """q of the union of each pair of slots on one row tree; every so manieth of them."""
-    room = np.empty(weights.size)
-    for k in range(share[0], older.size, share[1]):
-        log_q[k] = root_log_q(children, weights, sums[older[k]], 1.0, sums[younger[k]], room)
+    """q of the union of each pair of slots on one row tree, LANES at a time; every so manieth of these."""
+    lanes, split = np.empty((weights.size, LANES)), np.empty(LANES)
+    for k in range(LANES * share[0], older.size, LANES * share[1]):
+        for lane in range(LANES):
+            pair = min(k + lane, older.size - 1)
+            a, b = older[pair], younger[pair]
+            for node in range(weights.size):
+                lanes[node, lane] = weights[node] + sums[a, node] + sums[b, node]
+        fold_lanes(children, lanes, split)
+        for lane in range(min(LANES, older.size - k)):
+            log_q[k + lane] = lanes[weights.size - 1, lane]
 
 
 @kernel
@@ -65,7 +72,7 @@ class PairsOnTree(Pairs):
         n_threads = self.problem.n_threads if older.size >= PAIRS_WORTH_THREADS else 1
         run_jobs(
             [
-                delayed(score_on_tree)(self.tree, self.weights, self.sums, older, younger, (first, n_threads), log_q)
+                (score_on_tree, (self.tree, self.weights, self.sums, older, younger, (first, n_threads), log_q))
                 for first in range(n_threads)
             ],
             n_threads,

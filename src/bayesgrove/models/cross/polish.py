@@ -11,7 +11,6 @@ from copy import copy
 from typing import NamedTuple
 
 import numpy as np
-from joblib import delayed
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.models.cross.evidence import (
@@ -62,6 +61,15 @@ class Evaluator:
         self.sums: dict[bytes, np.ndarray] = {}
         """Gains of the views whose unions were looked at last."""
         self.n_trees = 0
+        self.alone = np.empty(0)
+        """Evidence of each column alone, once it was asked for."""
+
+    def look_at_singles(self) -> np.ndarray:
+        """Evidence of each column alone."""
+        if not self.alone.size:
+            everything = np.arange(self.problem.table.n_columns)
+            self.alone, _ = self.look([everything[j : j + 1] for j in everything])
+        return self.alone
 
     def look(self, views: Sequence[np.ndarray]) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
         """Evidence and merges of the rows for each view; columns are sorted."""
@@ -73,7 +81,7 @@ class Evaluator:
 
     def look_at_unions(self, views: Sequence[np.ndarray], pairs: np.ndarray) -> np.ndarray:
         """Evidence of unions of two views each; their first scores are sums of two, whatever the number of columns."""
-        keys = [np.union1d(views[a], views[b]).tobytes() for a, b in pairs]
+        keys = [np.sort(np.concatenate([views[a], views[b]])).tobytes() for a, b in pairs]
         missing = {key: k for k, key in enumerate(keys) if key not in self.known}
         if missing:
             gains = self.gains_of(views)
@@ -134,13 +142,10 @@ def views_of(labels: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def move_scores(evaluator: Evaluator, here: Partition) -> np.ndarray:
     """Conditional log score of each column in each view and, last, in a new one; -inf: alone in this view."""
-    problem, n_columns = evaluator.problem, here.labels.size
-    everything = np.arange(n_columns)
     sizes = np.bincount(here.labels)[np.newaxis] - (here.labels[:, np.newaxis] == np.arange(len(here.views)))
-    alone, _ = evaluator.look([everything[j : j + 1] for j in range(n_columns)])
     with np.errstate(divide="ignore"):
         inside = np.log(sizes) + evaluator.scores_in(here)
-    return np.column_stack([inside, problem.log_columns + alone])
+    return np.column_stack([inside, evaluator.problem.log_columns + evaluator.look_at_singles()])
 
 
 def best_moves(scores: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -170,8 +175,12 @@ def merge_views(evaluator: Evaluator, here: Partition) -> Partition:
         first, second = np.triu_indices(len(here.views), 1)
         evidence = evaluator.look_at_unions(here.views, np.column_stack([first, second]))
         sizes = np.bincount(here.labels)
-        log_size = np.array([math.lgamma(size) for size in range(1, here.labels.size + 1)])
-        prior = log_size[sizes[first] + sizes[second] - 1] - log_size[sizes[first] - 1] - log_size[sizes[second] - 1]
+        log_size = {size: math.lgamma(size) for size in {*sizes.tolist(), *(sizes[first] + sizes[second]).tolist()}}
+        both, one, other = (
+            np.array([log_size[size] for size in of_pairs.tolist()])
+            for of_pairs in (sizes[first] + sizes[second], sizes[first], sizes[second])
+        )
+        prior = both - one - other
         rise = evidence - here.evidence[first] - here.evidence[second] + prior - evaluator.problem.log_columns
         best = int(np.argmax(rise))
         if rise[best] <= SMALLEST_RISE:
@@ -221,11 +230,10 @@ def polish_many(evaluator: Evaluator, starts: Sequence[np.ndarray]) -> tuple[Pol
     Starts run side by side and know nothing of each other, so that neither the result nor the number of row trees
     depends on the number of threads.
     """
-    everything = np.arange(starts[0].size)
-    evaluator.look([everything[j : j + 1] for j in everything])
+    evaluator.look_at_singles()
     n_threads = min(evaluator.problem.n_threads, len(starts))
     alone = [evaluator.twin(evaluator.problem.n_threads // n_threads) for _ in starts]
-    found = run_jobs([delayed(polish)(twin, labels) for twin, labels in zip(alone, starts, strict=True)], n_threads)
+    found = run_jobs([(polish, (twin, labels)) for twin, labels in zip(alone, starts, strict=True)], n_threads)
     for twin in alone:
         evaluator.take_in(twin)
     bounds = [result.best.flat_bound for result in found]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.likelihoods.counts import beta_log_marginal
 from bayesgrove.likelihoods.poisson import gamma_log_marginal
 from bayesgrove.models.cross.view_table import (
@@ -25,6 +25,9 @@ from bayesgrove.stats.fastlog import SAFE_FLAGS, fast_log, stand_alone
 N_FIELDS = 5
 COUNT, MEAN, SPREAD, POSTERIOR_MEAN, POSTERIOR_RATE = range(N_FIELDS)
 FIRST_SUM, SECOND_SUM = 0, 1
+CACHE_LINE = 16
+"""Codes in a cache line. Parts lie so much farther apart than their places: at a distance of 1,024 bytes those of one
+place would compete for a few lines of the cache."""
 
 
 class Clusters(NamedTuple):
@@ -45,7 +48,7 @@ class Clusters(NamedTuple):
 def new_clusters(n_parts: int, n_fields: int, n_places: int) -> Clusters:
     """Room for views of so many parts and columns with fields."""
     return Clusters(
-        codes=np.zeros((n_parts, n_places), np.uint32),
+        codes=np.zeros((n_parts, n_places + CACHE_LINE), np.uint32),
         code_table=np.zeros(n_parts, np.uint32),
         fields=np.zeros((n_fields, N_FIELDS, n_places)),
         field_column=np.zeros(n_fields, np.int64),
@@ -53,7 +56,7 @@ def new_clusters(n_parts: int, n_fields: int, n_places: int) -> Clusters:
     )
 
 
-@kernel
+@borrower
 def load_rows(table, clusters, columns):
     """Put each row of a view to its place as a cluster of its own."""
     codes, code_table, n_rows = clusters.codes, clusters.code_table, table.values.shape[1]
@@ -75,7 +78,7 @@ def load_rows(table, clusters, columns):
     clusters.used[0], clusters.used[1] = n_parts, n_fields
 
 
-@kernel
+@borrower
 def load_cell(kind, params, column, fields, k, x, place):
     """Fields of one cell."""
     seen = not math.isnan(x)
@@ -90,7 +93,7 @@ def load_cell(kind, params, column, fields, k, x, place):
         set_posterior(kind, params, column, fields, k, place)
 
 
-@kernel
+@borrower
 def set_posterior(kind, params, column, fields, k, place):
     """Posterior mean and rate of a Gaussian column."""
     if kind == NORMAL:
@@ -102,7 +105,7 @@ def set_posterior(kind, params, column, fields, k, place):
         fields[k, POSTERIOR_RATE, place] = rate + 0.5 * fields[k, SPREAD, place] + 0.5 * strength * shrink * gap * gap
 
 
-@kernel
+@borrower
 def merge_fields(kinds, params, fields, field_column, n_fields, out, a, b):
     """Write the union of the clusters at places a and b to place `out`; give back its log marginal without parts."""
     total = 0.0
@@ -118,7 +121,7 @@ def merge_fields(kinds, params, fields, field_column, n_fields, out, a, b):
     return total
 
 
-@kernel
+@borrower
 def merge_moments(fields, k, out, a, b):
     """Centred; `out` may be a or b."""
     n_a, n_b = fields[k, COUNT, a], fields[k, COUNT, b]
@@ -129,14 +132,14 @@ def merge_moments(fields, k, out, a, b):
     fields[k, COUNT, out], fields[k, MEAN, out], fields[k, SPREAD, out] = n_a + n_b, mean, spread
 
 
-@kernel
+@borrower
 def union_scores(table, clusters, own, end, out):
     """Add to out[0:end] the log marginals of the unions of the cluster at `own` with those before `end`."""
     look_up(clusters.codes, clusters.code_table, clusters.used[0], table.table, own, end, out)
     field_scores(table.kind, table.params, clusters.fields, clusters.field_column, clusters.used[1], own, end, out)
 
 
-@kernel
+@borrower
 def field_scores(kinds, params, fields, field_column, n_fields, own, end, out):
     """What the look-ups leave out."""
     for k in range(n_fields):
@@ -152,7 +155,7 @@ def field_scores(kinds, params, fields, field_column, n_fields, own, end, out):
             sum_scores(kind, fields, k, p, own, end, out)
 
 
-@kernel(fastmath=SAFE_FLAGS)
+@kernel(fastmath=SAFE_FLAGS, _nrt=False)
 def look_up(codes, code_table, n_parts, table, own, end, out):
     """One look-up per part and partner; four parts a pass, so that sums are read and written once for all four."""
     stand_alone()

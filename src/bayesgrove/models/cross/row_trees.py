@@ -18,7 +18,7 @@ from scipy.special import gammaln
 from bayesgrove.agglomeration.ties import TIE_SCALE
 from bayesgrove.core.constants import NOT_FINITE, NULL, OK
 from bayesgrove.core.errors import NumericalError
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.cross.row_scores import (
     Clusters,
     field_scores,
@@ -39,10 +39,15 @@ FORGOTTEN = 40.0
 LEAST_HOLES = 12
 LARGEST_STORED = 1024
 """Rows up to which scores are kept; they are then looked up where an owner has lost its partner."""
-PLACES = 16
-"""Places come in multiples of a cache line of codes."""
+PLACES = 32
+"""Places come in multiples of what one turn of a vector loop takes: single numbers left over cost more than the rest.
+
+Places that are not in use are searched, too, and hold what cannot win."""
 NONE = -1e308
 """Key of an owner without a partner."""
+PLACE_BITS = 31
+NO_OWNER = (1 << 62) - 1
+"""A partner's id and the owner's place are compared as one number."""
 
 
 class Bench(NamedTuple):
@@ -50,7 +55,7 @@ class Bench(NamedTuple):
 
     clusters: Clusters
     sizes: np.ndarray
-    """(places,) rows of the cluster at a place."""
+    """(places,) rows of the cluster at a place; unsigned, as `slot`: indices below 0 need not be looked for."""
     log_q: np.ndarray
     node: np.ndarray
     best: np.ndarray
@@ -58,6 +63,7 @@ class Bench(NamedTuple):
     key: np.ndarray
     """(places,) rounded score with it, NONE where there is none."""
     score: np.ndarray
+    """(places and PLACES more,) of the owner that looks for a partner, -NOBODY from its own place on."""
     offset: np.ndarray
     """(places,) what is taken off an owner's scores before they are compared."""
     slot: np.ndarray
@@ -66,6 +72,8 @@ class Bench(NamedTuple):
     """(rows, rows + 1) scores of owners with older clusters, or (0, 0) where they are computed again at need."""
     position: np.ndarray
     """(nodes,) place of a living node, NULL otherwise."""
+    living: np.ndarray
+    """(places,) room for the places in use."""
     children: np.ndarray
     log_odds: np.ndarray
     node_log_q: np.ndarray
@@ -96,16 +104,17 @@ def new_bench(table: ViewTable, n_parts: int, n_fields: int, log_concentration: 
     n_nodes = 2 * n - 1
     return Bench(
         clusters=new_clusters(n_parts, n_fields, n_places),
-        sizes=np.ones(n_places, np.int64),
+        sizes=np.ones(n_places, np.uint32),
         log_q=np.full(n_places, NOBODY),
         node=np.full(n_places, NULL),
         best=np.full(n_places, NULL),
         key=np.full(n_places, NONE),
-        score=np.zeros(n_places),
+        score=np.full(n_places + PLACES, -NOBODY),
         offset=np.zeros(n_places),
-        slot=np.full(n_places, n),
+        slot=np.full(n_places, n, np.uint32),
         stored=np.full((n, n + 1) if n <= LARGEST_STORED else (0, 0), -NOBODY),
         position=np.full(n_nodes, NULL),
+        living=np.zeros(n_places, np.uint32),
         children=np.zeros((n - 1, 2), np.int64),
         log_odds=np.zeros(n_nodes),
         node_log_q=np.zeros(n_nodes),
@@ -122,7 +131,7 @@ def n_pairs(n_rows: int) -> int:
 # Kernels use plain loops (assigning to slices takes seconds to compile) and pass the arrays they need only.
 
 
-@kernel
+@borrower
 def load_leaves(table, bench, columns):
     """Start from single rows."""
     load_rows(table, bench.clusters, columns)
@@ -131,6 +140,8 @@ def load_leaves(table, bench, columns):
     n = singles.shape[1]
     for p in range(node.size):
         sizes[p], log_q[p], node[p], key[p], bench.slot[p] = 1, NOBODY, NULL, NONE, n
+    for p in range(bench.score.size):
+        bench.score[p] = -NOBODY
     for i in range(n):
         node[i] = position[i] = bench.slot[i] = i
         log_q[i] = log_one
@@ -156,20 +167,34 @@ def pair_gains(table, bench, columns, out):
 
 
 @kernel(inline="always")
+def whole_turns(end):
+    """The places before `end` and those that fill the last turn of a vector loop."""
+    return (end + PLACES - 1) // PLACES * PLACES
+
+
+@kernel(fastmath=SAFE_FLAGS, _nrt=False)
 def first_of_top(score, offset, b):
-    """Place of the first of the largest scores before place b, and the rounded score; (NULL, NONE) without any."""
-    top = -NOBODY
-    for a in range(b):
+    """Place of the first of the largest scores before place b, and the rounded score; (NULL, NONE) without any.
+
+    Scores from b on, as far as the turn goes, are -NOBODY.
+    """
+    stand_alone()
+    top, end = -NOBODY, whole_turns(b)
+    for a in range(end):
         top = score[a] if score[a] > top else top  # becomes vector code, unlike max
     rounded, found = NONE, NULL
     if top > -0.5 * NOBODY:
-        rounded, found, nearly = np.rint((top - offset) * TIE_SCALE), 0, top - 2.0 / TIE_SCALE
+        nearly, found = top - 2.0 / TIE_SCALE, end
+        for a in range(end):
+            place = a if score[a] >= nearly else end
+            found = place if place < found else found
+        rounded = np.rint((top - offset) * TIE_SCALE)
         while score[found] < nearly or np.rint((score[found] - offset) * TIE_SCALE) < rounded:
             found += 1
     return found, rounded
 
 
-@kernel(fastmath=SAFE_FLAGS)
+@kernel(fastmath=SAFE_FLAGS, _nrt=False)
 def row_partners(table, bench):
     """First best partners from the rows themselves."""
     score, log_q, best, key, offset, stored = (
@@ -197,72 +222,79 @@ def keep_scores(score, stored, b):
             stored[b, a] = score[a]
 
 
-@kernel(fastmath=SAFE_FLAGS)
+@kernel(fastmath=SAFE_FLAGS, _nrt=False)
 def gain_partners(gains, views, log_concentration, bench):
     """First best partners from the gains of some views or columns that make up the view."""
     stand_alone()
     score, best, key, offset, stored = bench.score, bench.best, bench.key, bench.offset, bench.stored
+    first, second = gains[views[0]], gains[views[1]]
     for b in range(1, bench.children.shape[0] + 1):
         start = b * (b - 1) // 2
-        first, second = gains[views[0]], gains[views[1]]
         for a in range(b):
             score[a] = first[start + a] + second[start + a]
         for k in range(2, views.size):
-            more = gains[views[k]]
+            view = views[k]
             for a in range(b):
-                score[a] += more[start + a]
+                score[a] += gains[view, start + a]
         offset[b] = log_concentration
         best[b], key[b] = first_of_top(score, log_concentration, b)
         keep_scores(score, stored, b)
 
 
-@kernel(inline="always")
+@kernel(fastmath=SAFE_FLAGS, _nrt=False)
 def top_owner(key, best, end):
     """Place of the owner whose pair comes first by (score, first id, second id); NULL: there is none."""
-    top = NONE
-    for p in range(end):
+    stand_alone()
+    top, turns = NONE, whole_turns(end)
+    for p in range(turns):
         top = key[p] if key[p] > top else top
-    winner = NULL
-    if top > NONE:
-        for p in range(end):
-            if key[p] == top and (winner == NULL or best[p] < best[winner]):
-                winner = p
-    return winner
+    if top == NONE:
+        return NULL
+    first = NO_OWNER
+    for p in range(turns):
+        pair = (best[p] << PLACE_BITS) | p if key[p] == top else NO_OWNER
+        first = pair if pair < first else first
+    return first & (1 << PLACE_BITS) - 1
 
 
-@kernel
-def close_holes(codes, n_parts, fields, n_fields, node, end):
+@borrower
+def list_living(node, end, living):
+    """Write the places of living clusters in their order."""
+    at = 0
+    for p in range(end):
+        living[at] = p
+        at += node[p] != NULL
+
+
+@borrower
+def close_holes(codes, n_parts, fields, n_fields, living, live):
     """Move the statistics of the living clusters together, keeping their order."""
     for part in range(n_parts):
-        at = 0
-        for p in range(end):
-            codes[part, at] = codes[part, p]
-            at += node[p] != NULL
+        for at in range(live):
+            codes[part, at] = codes[part, living[at]]
     for k in range(n_fields):
         for field in range(fields.shape[1]):
-            at = 0
-            for p in range(end):
-                fields[k, field, at] = fields[k, field, p]
-                at += node[p] != NULL
+            for at in range(live):
+                fields[k, field, at] = fields[k, field, living[at]]
 
 
-@kernel
-def renumber(bench, end):
-    """The rest of `close_holes`; gives back the new end."""
+@borrower
+def renumber(bench, live, end):
+    """The rest of `close_holes`."""
     sizes, log_q, node, best, key = bench.sizes, bench.log_q, bench.node, bench.best, bench.key
-    slot, offset, position, free = bench.slot, bench.offset, bench.position, 0
-    for p in range(end):
-        if node[p] != NULL:
-            sizes[free], log_q[free], node[free] = sizes[p], log_q[p], node[p]
-            best[free], key[free], slot[free], offset[free] = best[p], key[p], slot[p], offset[p]
-            position[node[free]] = free
-            free += 1
-    for p in range(free, end):
+    slot, offset, position, living = bench.slot, bench.offset, bench.position, bench.living
+    for at in range(live):
+        p = living[at]
+        sizes[at], log_q[at], slot[at], offset[at] = sizes[p], log_q[p], slot[p], offset[p]
+    for at in range(live):
+        p = living[at]
+        best[at], key[at], node[at] = best[p], key[p], node[p]
+        position[node[at]] = at
+    for p in range(live, end):
         sizes[p], log_q[p], node[p], key[p], slot[p] = 1, NOBODY, NULL, NONE, bench.children.shape[0] + 1
-    return free
 
 
-@kernel(fastmath=SAFE_FLAGS)
+@kernel(fastmath=SAFE_FLAGS, _nrt=False)
 def merge_all(table, bench):
     """Merge until one cluster is left; owners must know their first partners.
 
@@ -273,12 +305,13 @@ def merge_all(table, bench):
     codes, code_table, n_parts = clusters.codes, clusters.code_table, clusters.used[0]
     fields, field_column, n_fields = clusters.fields, clusters.field_column, clusters.used[1]
     sizes, log_q, node, best, key, score = bench.sizes, bench.log_q, bench.node, bench.best, bench.key, bench.score
-    position, log_weight, slot, stored, offset = (
+    position, log_weight, slot, stored, offset, living = (
         bench.position,
         bench.log_weight,
         bench.slot,
         bench.stored,
         bench.offset,
+        bench.living,
     )
     children, log_odds, node_log_q, node_log_d = bench.children, bench.log_odds, bench.node_log_q, bench.node_log_d
     end = live = n
@@ -309,9 +342,10 @@ def merge_all(table, bench):
                 sizes[p], log_q[p], node[p], key[p], slot[p] = 1, NOBODY, NULL, NONE, n
             b, end, live = c, end + 1, live - 1
             if end - live > max(LEAST_HOLES, live // 8):
-                close_holes(codes, n_parts, fields, n_fields, node, end)
-                end = renumber(bench, end)
-                b = end - 1
+                list_living(node, end, living)
+                close_holes(codes, n_parts, fields, n_fields, living, live)
+                renumber(bench, live, end)
+                b, end = live - 1, live
         row = slot[b]
         if is_known:
             for p in range(b):
@@ -325,12 +359,14 @@ def merge_all(table, bench):
             if stored.shape[0] > 0:
                 for p in range(b):
                     stored[row, slot[p]] = score[p]
+        for p in range(b, b + PLACES):
+            score[p] = -NOBODY
         partner, key[b] = first_of_top(score, offset[b], b)
         best[b] = node[partner]
     return OK
 
 
-@kernel
+@borrower
 def grow_rows(table, bench, columns, gains, views):
     """The greedy tree of the rows in a view, left on the bench.
 

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from joblib import delayed
 
 from bayesgrove.core.errors import InvalidSettingError, MemoryLimitError
 from bayesgrove.core.jit import kernel
@@ -131,10 +130,7 @@ class ScreenedPairs(Pairs):
         trees.log_d[slot] = root_log_d(trees.children[slot], trees.weights[slot])
         flat, start = np.concatenate(views), np.concatenate([[0], np.cumsum(self.sizes)])
         run_jobs(
-            [
-                delayed(set_tree)(problem.table, trees, slot, flat, start, (first, n_threads))
-                for first in range(n_threads)
-            ],
+            [(set_tree, (problem.table, trees, slot, flat, start, (first, n_threads))) for first in range(n_threads)],
             n_threads,
         )
 
@@ -145,7 +141,7 @@ class ScreenedPairs(Pairs):
         is_tree, n_threads = self.problem.evidence == "tree", self.problem.n_threads
         run_jobs(
             [
-                delayed(screen_pairs)(self.trees, (older, younger), is_tree, (first, n_threads), log_q, log_d, winner)
+                (screen_pairs, (self.trees, (older, younger), is_tree, (first, n_threads), log_q, log_d, winner))
                 for first in range(n_threads)
             ],
             n_threads,

@@ -11,6 +11,7 @@ from scipy.special import gammaln
 
 from bayesgrove.agglomeration.ties import TIE_SCALE
 from bayesgrove.core.constants import NULL
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.cross.column_trees import Node, union_node, whole_nodes
 from bayesgrove.models.cross.evidence import (
     Grown,
@@ -21,8 +22,54 @@ from bayesgrove.models.cross.evidence import (
     log_evidence,
     view_gains,
 )
+from bayesgrove.stats.fastlog import stand_alone
 
 NO_COLUMNS = np.empty(0, np.int64)
+
+
+@borrower
+def keep_scores(key, best_key, evidence, pairs, found_key, found):
+    """Keep the scores and the evidence of pairs of slots."""
+    older, younger = pairs
+    for k in range(older.size):
+        a, b = older[k], younger[k]
+        key[a, b], evidence[a, b] = found_key[k], found[k]
+        best_key[a] = max(best_key[a], found_key[k])
+
+
+@borrower
+def top_pair(key, best_key, node_of):
+    """Slots of the pair with the largest score, of equals that of the smallest first node, then second."""
+    top = -np.inf
+    for a in range(best_key.size):
+        top = max(top, best_key[a])
+    older = younger = NULL
+    for a in range(best_key.size):
+        if best_key[a] == top and (older == NULL or node_of[a] < node_of[older]):
+            older = a
+    for b in range(best_key.size):
+        if key[older, b] == top and (younger == NULL or node_of[b] < node_of[younger]):
+            younger = b
+    return older, younger
+
+
+@kernel(fastmath={"nnan", "nsz"}, _nrt=False)
+def forget_pairs(key, best_key, a, b):
+    """Drop the scores of all pairs with slots a or b."""
+    stand_alone()
+    best_key[a] = best_key[b] = -np.inf
+    for slot in range(best_key.size):
+        key[a, slot] = key[b, slot] = -np.inf
+    for slot in range(best_key.size):
+        if best_key[slot] == -np.inf:  # nothing is kept in this row
+            continue
+        lost = max(key[slot, a], key[slot, b])
+        key[slot, a] = key[slot, b] = -np.inf
+        if lost == best_key[slot]:
+            top = -np.inf
+            for other in range(best_key.size):
+                top = key[slot, other] if key[slot, other] > top else top
+            best_key[slot] = top
 
 
 class Pairs:
@@ -76,19 +123,14 @@ class Pairs:
         found = log_evidence(self.problem, grown.log_q, grown.log_d)
         log_one = self.log_weight[self.sizes[older] + self.sizes[younger] - 1] + found
         key = np.rint((log_one - self.log_q[older] - self.log_q[younger]) * TIE_SCALE)
-        self.key[older, younger] = key
-        np.maximum.at(self.best_key, older, key)
-        self.evidence[older, younger] = found
+        keep_scores(self.key, self.best_key, self.evidence, (older, younger), key, found)
         self.keep_trees(older, younger, grown.children)
         self.n_trees += grown.n_trees
 
     def top(self) -> tuple[int, int]:
         """Slots of the pair to merge."""
-        rows = np.flatnonzero(self.best_key == self.best_key.max())
-        older, younger = np.nonzero(self.key[rows] == self.best_key[rows[0]])
-        older = rows[older]
-        first = np.lexsort([self.node_of[younger], self.node_of[older]])[0]
-        return int(older[first]), int(younger[first])
+        older, younger = top_pair(self.key, self.best_key, self.node_of)
+        return int(older), int(younger)
 
     def merge(self, a: int, b: int) -> None:
         """Put the union of the views in slots a and b to slot a."""
@@ -102,12 +144,8 @@ class Pairs:
         self.forget([a, b])
 
     def forget(self, slots: list[int]) -> None:
-        """Drop the scores of all pairs with these slots."""
-        lost = (self.key[:, slots] == self.best_key[:, np.newaxis]).any(axis=1)
-        self.key[slots] = -np.inf
-        self.key[:, slots] = -np.inf
-        self.best_key[lost] = self.key[lost].max(axis=1)
-        self.best_key[slots] = -np.inf
+        """Drop the scores of all pairs with one slot or two."""
+        forget_pairs(self.key, self.best_key, slots[0], slots[-1])
 
 
 def run(pairs: Pairs) -> None:

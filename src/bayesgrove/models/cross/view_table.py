@@ -239,9 +239,10 @@ def cell_constants(family, params, cells):
 def cell_log_marginals(family, params, width, cells):
     """Log marginals of single cells by the likelihood itself."""
     prior = ColumnsPrior(np.full(1, family), params.copy().reshape(1, -1), np.array([0, width]))
-    out = np.zeros(cells.size)
+    out, row = np.zeros(cells.size), np.zeros(width)
     for i in range(cells.size):
-        row = np.zeros(width)
+        for k in range(width):
+            row[k] = 0.0
         add(prior, row, cells[i : i + 1])
         out[i] = column_log_marginal(family, row, 0, width, params)
     return out
