@@ -175,11 +175,13 @@ def test_the_density_of_a_slice(family, which):
     hyperpriors = mcmc_coordinates.default_hyperpriors(target, concentrations=False)
     state = make_state(target, [0], [[0, 0, 1, 1, 1, 2]], prior.params, (1.0, 1.0))
     centre, spread = hyperpriors.centre[0, which], hyperpriors.spread[0, which]
-    gaps = []
+    gaps, counts = [], mcmc_hyper.make_counts(3)
+    mcmc_hyper.gather_counts(family, state.views.stats, 3, 0, counts)
     for value in (-1.1, 0.2, 0.9):
         found = mcmc_hyper.log_slice_density(
-            family, state.views.stats, 3, 0, target.start[1], state.params[0], which, value, centre, spread, beta
-        )
+            family, state.views.stats, 3, 0, target.start[1], state.params[0], which, value, centre, spread, beta,
+            counts,
+        )  # fmt: skip
         fresh = make_state(target, [0], [[0, 0, 1, 1, 1, 2]], state.params, (1.0, 1.0))
         mean = 1.0 / (1.0 + math.exp(-value))
         log_jacobian = math.log(mean * (1.0 - mean)) if family == BERNOULLI and which == 0 else 0.0

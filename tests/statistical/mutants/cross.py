@@ -98,15 +98,15 @@ MUTANTS = (
     Mutant(
         "hyperprior not tempered",
         HYPER,
-        "first, last, p) + log_prior) + log_jacobian",
-        "first, last, p)) + log_prior + log_jacobian",
+        "beta * (log_p + log_prior) + log_jacobian",
+        "beta * log_p + log_prior + log_jacobian",
         STATES + "test_the_density_of_a_slice[1-3]",
     ),
     Mutant(
         "row not removed from its own cluster",
         "models/cross/mcmc_lanes.py",
-        "stats[own, first + code - 1] - 1.0 + weights",
-        "stats[own, first + code - 1] + weights",
+        "stats[cluster, first] - 1.0 + weights",
+        "stats[cluster, first] + weights",
         SOURCES + "test_rows[1.0]",
     ),
     Mutant(
@@ -217,8 +217,8 @@ MUTANTS = (
     Mutant(
         "views merged without the probability of the rows' allocation",
         VIEWS,
-        "log_q = one.log_q + two.log_q - whole.log_q",
-        "log_q = one.log_q + two.log_q",
+        "beta, log_p, -whole.log_q, widths[a]",
+        "beta, log_p, 0.0, widths[a]",
         SOURCES + "test_whole_views[1.0]",
     ),
     Mutant(

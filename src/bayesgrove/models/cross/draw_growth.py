@@ -31,5 +31,6 @@ def grown_rows(
         first = int(posterior.first_views[t])
         for view, width in enumerate(np.bincount(views[t])):
             layout, own = layout_of(target, params, views[t], view, int(width)), out[first + view]
-            allocate_rows(rng, target, params, tables, float(alphas[t]), 1.0, layout, order, n_given, own, sizes)
+            alpha = float(alphas[t])
+            allocate_rows(rng, target, params, tables, alpha, 1.0, layout, order, n_given, own, sizes, -np.inf)
     return out.astype(np.min_scalar_type(int(out.max())))

@@ -51,7 +51,7 @@ def fill_student_lane(fields, at, lane, n, mean, spread, p):
 def score_view(target, params, of_column, view, width, stats, n_clusters):
     """Log density of each row's cells of a view under its clusters and, last, under the prior, (row, cluster)."""
     layout = layout_of(target, params, of_column, view, width)
-    members, at, _, _, n_discrete, n_regular = layout
+    members, at, _, _, n_discrete, n_regular, _ = layout
     n_lanes = (n_clusters + LANES) // LANES * LANES
     fields, scores = np.zeros((layout.weights.size, n_lanes)), np.empty(n_lanes)
     rows = np.zeros((n_clusters + 1, stats.shape[1]))

@@ -28,13 +28,15 @@ def weights_of(logs, n):
 
 
 @kernel
-def allocate_rows(rng, target, params, tables, alpha, beta, layout, order, n_given, labels, sizes):
+def allocate_rows(rng, target, params, tables, alpha, beta, layout, order, n_given, labels, sizes, least):
     """Follow the labels of the first so many rows in `order`, draw the others; gives the number of clusters and log Q.
+
+    Once log Q has fallen below `least` it is given as -inf, and rows left are not looked at.
 
     Given labels stay as they are where all are given; else they must be numbered in the order in which clusters are
     opened, as the others are then. `sizes` (n_rows + 1) is filled in that order.
     """
-    members, at, _, _, n_discrete, n_regular = layout
+    members, at, _, _, n_discrete, n_regular, _ = layout
     cells, codes, log_n, log_alpha = target.by_row, target.codes_by_row, target.log_n, math.log(alpha)
     room, stats = np.zeros((1, 2), np.int64), np.zeros((2, target.start[-1]))
     fields, places = wider(np.zeros((layout.weights.size, 0)), 1), np.full(order.size + 1, -1)
@@ -57,6 +59,8 @@ def allocate_rows(rng, target, params, tables, alpha, beta, layout, order, n_giv
             k = draw_weighted(rng, out, n_open + 1, total)
             labels[i] = k
         log_q += math.log(out[k] / total)
+        if log_q < least:
+            return n_open, -np.inf
         if k == n_open:
             n_open += 1
             sizes[k] = 0

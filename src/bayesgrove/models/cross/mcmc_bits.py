@@ -7,7 +7,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic, overload
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 
 WORD = 64
 
@@ -48,7 +48,7 @@ def bits_of_codes(codes: np.ndarray, n_codes: np.ndarray) -> tuple[np.ndarray, n
     return np.packbits(padded, axis=1, bitorder="little").view(np.dtype("<u8")).astype(np.uint64), at
 
 
-@kernel
+@borrower
 def set_masks(labels, n_clusters, masks):
     """Bits of the clusters of one view; `masks` is (cluster, word)."""
     for k in range(n_clusters):
@@ -72,7 +72,7 @@ def masks_of(labels, n_clusters, n_views, n_spare):
     return masks
 
 
-@kernel
+@borrower
 def count_common(bits, row, masks, view, k):
     """How many rows of a cluster have a category."""
     total = np.uint64(0)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.likelihoods.columns import BERNOULLI, GAUSSIAN, column_add, column_log_marginal
 from bayesgrove.models.cross.mcmc_bits import count_common, masks_of, set_masks
 from bayesgrove.models.cross.mcmc_proposals import propose
@@ -54,7 +54,7 @@ def make_work(target):
     return Work(np.empty(n_places * (n_codes + 1), np.int64), np.empty((3, n_places)), np.empty((n_places, width)))
 
 
-@kernel
+@borrower
 def copy_numbers(source, target, n):
     """Copy the first n numbers."""
     for i in range(n):
@@ -84,7 +84,7 @@ def discrete_score(family, n_codes, codes, labels, n_clusters, tables, at, count
     return total
 
 
-@kernel
+@borrower
 def bit_score(family, n_codes, bits, bit_at, masks, view, n_clusters, tables, at):
     """The same by the bits of the column and of the view's clusters."""
     total = 0.0
@@ -162,7 +162,7 @@ def with_view(masks, labels, n_clusters, n_views, view):
     return masks
 
 
-@kernel
+@borrower
 def drop_view(of_column, count, widths, labels, n_clusters, sizes, masks, gone):
     """Forget an empty view; the last one takes its number. Statistics stay where they are."""
     last = count[0] - 1

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower
 from bayesgrove.likelihoods.base import column_moments
 from bayesgrove.likelihoods.columns import BERNOULLI, BINOMIAL, CATEGORICAL, GAUSSIAN, N_PARAMS, POISSON
 from bayesgrove.models.cross.mcmc_target import Target
@@ -65,7 +65,7 @@ def default_hyperpriors(target: Target, *, concentrations: bool = True, columns:
     return Hyperpriors(np.ones((2, 2)), np.full(2, concentrations), False, centre, spread, known & columns)
 
 
-@kernel
+@borrower
 def n_coordinates(family):
     """How many numbers of a column are learned."""
     if family == GAUSSIAN:
@@ -75,7 +75,7 @@ def n_coordinates(family):
     return 2 if family in (BERNOULLI, BINOMIAL, POISSON) else 0
 
 
-@kernel
+@borrower
 def coordinate_of(family, p, which):
     """A coordinate of a column with the numbers `p`."""
     if family == GAUSSIAN:
@@ -89,7 +89,7 @@ def coordinate_of(family, p, which):
     return math.log(a) - math.log(b) if which == 0 else math.log(a + b)
 
 
-@kernel
+@borrower
 def set_coordinate(family, p, which, value):
     """Give a coordinate a value, the others kept, in place."""
     if family == GAUSSIAN:
@@ -109,21 +109,32 @@ def set_coordinate(family, p, which, value):
         p[first + 1] = strength / (1.0 + math.exp(logit))
 
 
-@kernel
+@borrower
+def is_logit(family, which):
+    """Whether a coordinate is the logit of a mean, whose law is uniform."""
+    return which == 0 and (family in (BERNOULLI, BINOMIAL))
+
+
+@borrower
 def log_hyperprior(family, which, value, centre, spread):
-    """Log density of one coordinate, of the mean where it is a logit, and the log Jacobian from there to it."""
-    if which == 0 and (family in (BERNOULLI, BINOMIAL)):
-        return 0.0, -softplus(value) - softplus(-value)
+    """Log density of one coordinate, of the mean where it is a logit."""
+    if is_logit(family, which):
+        return 0.0
     gap = (value - centre) / spread
-    return -0.5 * gap * gap - math.log(spread) - 0.5 * LOG_2PI, 0.0
+    return -0.5 * gap * gap - math.log(spread) - 0.5 * LOG_2PI
 
 
-@kernel
+@borrower
+def log_jacobian_of(family, which, value):
+    """From that density to the one of the coordinate itself."""
+    return -softplus(value) - softplus(-value) if is_logit(family, which) else 0.0
+
+
+@borrower
 def column_log_hyperprior(family, p, centre, spread, learned):
     """Log density of all learned coordinates of a column."""
     total = 0.0
     for which in range(n_coordinates(family)):
-        if learned[which]:
-            value = coordinate_of(family, p, which)
-            total += log_hyperprior(family, which, value, centre[which], spread[which])[0]
+        if learned[which] and not is_logit(family, which):
+            total += log_hyperprior(family, which, coordinate_of(family, p, which), centre[which], spread[which])
     return total

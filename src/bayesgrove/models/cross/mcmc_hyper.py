@@ -5,10 +5,18 @@ import math
 import numpy as np
 from scipy.special import gammaln
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.likelihoods.columns import BERNOULLI, column_log_marginal
-from bayesgrove.models.cross.mcmc_coordinates import coordinate_of, log_hyperprior, n_coordinates, set_coordinate
+from bayesgrove.models.cross.mcmc_coordinates import (
+    coordinate_of,
+    log_hyperprior,
+    log_jacobian_of,
+    n_coordinates,
+    set_coordinate,
+)
+from bayesgrove.models.cross.mcmc_lanes import LANES
 from bayesgrove.models.cross.mcmc_target import fill_tables
+from bayesgrove.stats.fastlog import SAFE_FLAGS, fast_log_gamma, stand_alone
 from bayesgrove.stats.sampling import draw_log_categorical, draw_slice
 
 WIDTH = 1.0
@@ -16,57 +24,88 @@ WIDTH = 1.0
 
 
 @kernel
-def total_log_marginal(family, stats, n_clusters, first, last, p):
+def make_counts(capacity):
+    """Room for `gather_counts` of so many clusters, and for a log Gamma function of each count."""
+    return np.zeros((6, (capacity // LANES + 1) * LANES))
+
+
+@borrower
+def gather_counts(family, stats, n_clusters, first, counts):
+    """Successes, failures and cells of a Bernoulli column side by side, zeros after the last cluster."""
+    if family == BERNOULLI:
+        for k in range(counts.shape[1]):
+            counts[0, k] = stats[k, first + 1] if k < n_clusters else 0.0
+            counts[1, k] = stats[k, first] if k < n_clusters else 0.0
+            counts[2, k] = counts[0, k] + counts[1, k]
+
+
+@borrower
+def total_log_marginal(family, stats, n_clusters, first, last, p, counts):
     """Log marginal of a column over its clusters; Gamma functions are computed as its numbers change."""
     if family == BERNOULLI:
-        return total_beta(stats, n_clusters, first, p[0], p[1])
+        return total_beta(counts, n_clusters, p[0], p[1])
     total = 0.0
     for k in range(n_clusters):
         total += column_log_marginal(family, stats[k], first, last, p)
     return total
 
 
-@kernel
-def total_beta(stats, n_clusters, first, a, b):
-    """The same of a Bernoulli column: Gamma functions of the prior's own numbers are taken once."""
-    total = n_clusters * (math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b))
+@kernel(fastmath=SAFE_FLAGS, _nrt=False)
+def take_log_gammas(counts, row, n_lanes, number):
+    """lgamma(number + count) of a row of counts, three rows below it."""
+    stand_alone()
+    for k in range(n_lanes):
+        counts[row + 3, k] = fast_log_gamma(number + counts[row, k])
+
+
+@borrower
+def total_beta(counts, n_clusters, a, b):
+    """The same of a Bernoulli column; the prior's own term stands at the place of an empty cluster."""
+    for row, number in enumerate((a, b, a + b)):
+        take_log_gammas(counts, row, (n_clusters // LANES + 1) * LANES, number)
+    total = -n_clusters * (counts[3, n_clusters] + counts[4, n_clusters] - counts[5, n_clusters])
     for k in range(n_clusters):
-        failures, successes = stats[k, first], stats[k, first + 1]
-        total += math.lgamma(a + successes) + math.lgamma(b + failures) - math.lgamma(a + b + failures + successes)
+        total += counts[3, k] + counts[4, k] - counts[5, k]
     return total
 
 
-@kernel
-def log_slice_density(family, stats, n_clusters, first, last, p, which, value, centre, spread, beta):
+@borrower
+def log_slice_density(family, stats, n_clusters, first, last, p, which, value, centre, spread, beta, counts):
     """Log density of one coordinate at a value; `p` is changed."""
     set_coordinate(family, p, which, value)
-    log_prior, log_jacobian = log_hyperprior(family, which, value, centre, spread)
-    return beta * (total_log_marginal(family, stats, n_clusters, first, last, p) + log_prior) + log_jacobian
+    log_prior = log_hyperprior(family, which, value, centre, spread)
+    log_jacobian = log_jacobian_of(family, which, value)
+    log_p = total_log_marginal(family, stats, n_clusters, first, last, p, counts)
+    return beta * (log_p + log_prior) + log_jacobian
 
 
 @kernel(inline="always")
-def slice_coordinate(rng, family, stats, n_clusters, first, last, p, which, centre, spread, beta):
+def slice_coordinate(rng, family, stats, n_clusters, first, last, p, which, centre, spread, beta, counts):
     """One slice-sampling step of a coordinate, in place."""
     start = coordinate_of(family, p, which)
-    now = log_slice_density(family, stats, n_clusters, first, last, p, which, start, centre, spread, beta)
+    now = log_slice_density(family, stats, n_clusters, first, last, p, which, start, centre, spread, beta, counts)
     level = now - rng.standard_exponential()
     low = start - WIDTH * rng.random()
     high = low + WIDTH
-    while log_slice_density(family, stats, n_clusters, first, last, p, which, low, centre, spread, beta) > level:
-        low -= WIDTH
-    while log_slice_density(family, stats, n_clusters, first, last, p, which, high, centre, spread, beta) > level:
-        high += WIDTH
+    for step in (-WIDTH, WIDTH):
+        at = low if step < 0.0 else high
+        while (
+            log_slice_density(family, stats, n_clusters, first, last, p, which, at, centre, spread, beta, counts)
+            > level
+        ):
+            at += step
+        low, high = (at, high) if step < 0.0 else (low, at)
     while True:
-        value = low + (high - low) * rng.random()
-        if log_slice_density(family, stats, n_clusters, first, last, p, which, value, centre, spread, beta) >= level:
+        at = low + (high - low) * rng.random()
+        if (
+            log_slice_density(family, stats, n_clusters, first, last, p, which, at, centre, spread, beta, counts)
+            >= level
+        ):
             return  # which has set it
-        if value < start:
-            low = value
-        else:
-            high = value
+        low, high = (at, high) if at < start else (low, at)
 
 
-@kernel
+@borrower
 def n_learned(learned, j):
     """How many coordinates of a column are learned."""
     n = 0
@@ -78,16 +117,19 @@ def n_learned(learned, j):
 @kernel
 def slice_columns(rng, target, hyperpriors, views, params, tables, beta, share):
     """All learned coordinates of a random share of the columns that have any."""
+    counts = make_counts(views.stats.shape[0])
     for j in range(target.family.size):
         if n_learned(hyperpriors.learned, j) > 0 and (share >= 1.0 or rng.random() < share):
             family, first, last = target.family[j], target.start[j], target.start[j + 1]
             n_clusters = views.n_clusters[views.of_column[j]]
+            gather_counts(family, views.stats, n_clusters, first, counts)
             for which in range(n_coordinates(family)):
                 centre, spread = hyperpriors.centre[j, which], hyperpriors.spread[j, which]
                 if hyperpriors.learned[j, which]:
                     slice_coordinate(
-                        rng, family, views.stats, n_clusters, first, last, params[j], which, centre, spread, beta
-                    )
+                        rng, family, views.stats, n_clusters, first, last, params[j], which, centre, spread, beta,
+                        counts,
+                    )  # fmt: skip
             fill_tables(family, target.n_codes[j], target.table_at[j], params[j], tables)
 
 
@@ -95,10 +137,10 @@ def slice_columns(rng, target, hyperpriors, views, params, tables, beta, share):
 def choose_numbers(rng, target, views, params, tables, beta, j, candidates):
     """Numbers of column j from a list (n_candidates, 4), all alike a priori, by their exact conditional."""
     n_clusters, logs = views.n_clusters[views.of_column[j]], np.empty(len(candidates))
+    family, first, last, counts = target.family[j], target.start[j], target.start[j + 1], make_counts(n_clusters)
+    gather_counts(family, views.stats, n_clusters, first, counts)
     for c in range(len(candidates)):
-        logs[c] = beta * total_log_marginal(
-            target.family[j], views.stats, n_clusters, target.start[j], target.start[j + 1], candidates[c]
-        )
+        logs[c] = beta * total_log_marginal(family, views.stats, n_clusters, first, last, candidates[c], counts)
     chosen = draw_log_categorical(rng, logs)
     for q in range(params.shape[1]):
         params[j, q] = candidates[chosen, q]

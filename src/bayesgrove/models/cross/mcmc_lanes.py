@@ -1,9 +1,10 @@
 """Predictives of one row in all clusters of a view at once.
 
 What a cell's log predictive needs is kept per column in *fields*, clusters side by side, so that a row is scored by
-adding up contiguous lanes. A discrete column has a field of zeros, for missing cells, and one per category, its log
-probability. A Gaussian column has six: constant, centre, scale and power of Student's t, and the constant and scale of
-that without one of the cluster's own cells. Columns of other families have none and are scored one by one.
+adding up contiguous lanes. A discrete column has a field of zeros, for missing cells, one per category, its log
+probability, and one of the sum of its counts and prior weights. A Gaussian column has six: constant, centre, scale and
+power of Student's t, and the constant and scale of that without one of the cluster's own cells. Columns of other
+families have none and are scored one by one.
 """
 
 import math
@@ -26,6 +27,8 @@ LANES = 8
 """Places for clusters come in multiples of this: loops over them need no rest."""
 FACTORS = 16
 """So many probabilities are multiplied before a logarithm is taken."""
+ONE, TWO, THREE, FOUR, FIVE, SIX, SEVEN = (np.uint64(k) for k in range(1, LANES))
+"""Indices that cannot be negative: others are compared with 0, which keeps the compiler from using vectors."""
 
 
 class Layout(NamedTuple):
@@ -43,6 +46,8 @@ class Layout(NamedTuple):
         Sum of the weights of each discrete column.
     n_discrete, n_regular : int
         How many are discrete, and how many discrete or Gaussian.
+    scratch : float array
+        As long as the weights.
     """
 
     members: np.ndarray
@@ -51,6 +56,7 @@ class Layout(NamedTuple):
     totals: np.ndarray
     n_discrete: int
     n_regular: int
+    scratch: np.ndarray
 
 
 @kernel(inline="always")
@@ -79,7 +85,7 @@ def layout_of(target, params, of_column, view, width):
                 members[n] = j
                 at[n + 1] = at[n]
                 if kind < 2:
-                    at[n + 1] += n_codes[j] + 1 if kind == 0 else N_GAUSSIAN_FIELDS
+                    at[n + 1] += n_codes[j] + 2 if kind == 0 else N_GAUSSIAN_FIELDS
                 n += 1
         numbers[kind] = n
     weights = np.zeros(at[width])
@@ -89,7 +95,7 @@ def layout_of(target, params, of_column, view, width):
             weight = code_weight(family[j], params, j, code)
             weights[at[m] + 1 + code] = weight
             totals[m] += weight
-    return Layout(members, at, weights, totals, numbers[0], numbers[1])
+    return Layout(members, at, weights, totals, numbers[0], numbers[1], np.empty(at[width]))
 
 
 @borrower
@@ -112,23 +118,40 @@ def fill_gaussian_lane(fields, at, lane, n, mean, spread, params, j, tables, tab
     fields[at + POWER, lane] = params[j, 2] + 0.5 * n + 0.5
 
 
-@kernel(inline="always")
+@kernel(fastmath=SAFE_FLAGS, _nrt=False)
+def take_logs(numbers, n):
+    """Logarithms of the first n numbers, in place."""
+    stand_alone()
+    for at in range(n):
+        numbers[at] = fast_log(numbers[at], 0.0)
+
+
+@borrower
 def fill_discrete_lane(start, layout, stats, k, fields, lane):
-    """Log probabilities of the categories in cluster k, at a place."""
-    members, at, weights, totals, n_discrete, _ = layout
+    """Log probabilities of the categories in cluster k, at a place; side by side first, for one pass of logarithms."""
+    members, at, weights, totals, n_discrete, _, numbers = layout
+    cluster, place, n = np.uint64(k), np.uint64(lane), 0
     for m in range(n_discrete):
-        first, n_codes, total = start[members[m]], at[m + 1] - at[m] - 1, totals[m]
-        for code in range(n_codes):
-            total += stats[k, first + code]
-        scale = 1.0 / total
-        for code in range(n_codes):
-            fields[at[m] + 1 + code, lane] = math.log((stats[k, first + code] + weights[at[m] + 1 + code]) * scale)
+        first, last, total = start[members[m]], start[members[m] + 1], totals[m]
+        for s in range(first, last):
+            total += stats[cluster, np.uint64(s)]
+        fields[np.uint64(at[m]), place], fields[np.uint64(at[m + 1] - 1), place] = 0.0, total
+        scale, shift = 1.0 / total, at[m] + 1 - first
+        for s in range(first, last):
+            numbers[np.uint64(n)] = (stats[cluster, np.uint64(s)] + weights[np.uint64(s + shift)]) * scale
+            n += 1
+    take_logs(numbers, n)
+    n = 0
+    for m in range(n_discrete):
+        for f in range(at[m] + 1, at[m + 1] - 1):
+            fields[np.uint64(f), place] = numbers[np.uint64(n)]
+            n += 1
 
 
 @borrower
 def fill_lane(target, params, tables, layout, stats, k, fields, lane):
     """Fields of cluster k, at a place."""
-    members, at, _, _, n_discrete, n_regular = layout
+    members, at, _, _, n_discrete, n_regular, _ = layout
     start, table_at = target.start, target.table_at
     fill_discrete_lane(start, layout, stats, k, fields, lane)
     for m in range(n_discrete, n_regular):
@@ -150,20 +173,22 @@ def copy_lane(fields, source, target):
 def score_discrete(codes, i, members, at, n_discrete, fields, n_lanes, out):
     """Sums of log probabilities of row i's categories, eight clusters at a time."""
     stand_alone()
-    for lane in range(0, n_lanes, LANES):
+    row = np.uint64(i)
+    for group in range(n_lanes // LANES):
+        lane = np.uint64(group * LANES)
         a = b = c = d = e = f = g = h = 0.0
         for m in range(n_discrete):
-            place = at[m] + codes[i, members[m]]
+            place = np.uint64(at[m] + codes[row, np.uint64(members[m])])
             a += fields[place, lane]
-            b += fields[place, lane + 1]
-            c += fields[place, lane + 2]
-            d += fields[place, lane + 3]
-            e += fields[place, lane + 4]
-            f += fields[place, lane + 5]
-            g += fields[place, lane + 6]
-            h += fields[place, lane + 7]
-        out[lane], out[lane + 1], out[lane + 2], out[lane + 3] = a, b, c, d
-        out[lane + 4], out[lane + 5], out[lane + 6], out[lane + 7] = e, f, g, h
+            b += fields[place, lane + ONE]
+            c += fields[place, lane + TWO]
+            d += fields[place, lane + THREE]
+            e += fields[place, lane + FOUR]
+            f += fields[place, lane + FIVE]
+            g += fields[place, lane + SIX]
+            h += fields[place, lane + SEVEN]
+        out[lane], out[lane + ONE], out[lane + TWO], out[lane + THREE] = a, b, c, d
+        out[lane + FOUR], out[lane + FIVE], out[lane + SIX], out[lane + SEVEN] = e, f, g, h
 
 
 @kernel(fastmath=SAFE_FLAGS, _nrt=False)
@@ -193,23 +218,22 @@ def add_others(target, params, members, first, stats, i, n_places, out):
 
 
 @borrower
-def discrete_without(codes, i, members, at, weights, totals, n_discrete, start, stats, own):
+def discrete_without(codes, i, members, at, weights, n_discrete, start, fields, stats, own):
     """Log predictive of row i's categories in its own cluster once it has left it."""
-    total, above, below, n_factors = 0.0, 1.0, 1.0, 0
-    for m in range(n_discrete):
-        j = members[m]
-        code, first = codes[i, j], start[j]
-        if code > 0:
-            observed = totals[m] - 1.0
-            for s in range(first, start[j + 1]):
-                observed += stats[own, s]
-            above *= stats[own, first + code - 1] - 1.0 + weights[at[m] + code]
-            below *= observed
-            n_factors += 1
-            if n_factors == FACTORS:
-                total += math.log(above / below)
-                above, below, n_factors = 1.0, 1.0, 0
-    return total + math.log(above / below)
+    total, row, cluster = 0.0, np.uint64(i), np.uint64(own)
+    for begin in range(0, n_discrete, FACTORS):
+        above = below = 1.0
+        for m in range(begin, min(begin + FACTORS, n_discrete)):
+            j = np.uint64(members[m])
+            code = codes[row, j]
+            first = np.uint64(start[j] + max(code, 1) - 1)
+            # Choices of numbers, not of ways: which cells are missing cannot be foreseen.
+            ours = stats[cluster, first] - 1.0 + weights[np.uint64(at[m] + code)]
+            all_cells = fields[np.uint64(at[m + 1] - 1), cluster] - 1.0
+            above *= ours if code > 0 else 1.0
+            below *= all_cells if code > 0 else 1.0
+        total += math.log(above / below)
+    return total
 
 
 @borrower

@@ -6,6 +6,7 @@ import numpy as np
 
 from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.likelihoods.columns import column_add, column_remove
+from bayesgrove.likelihoods.moments import added, removed
 from bayesgrove.models.cross.mcmc_lanes import (
     LANES,
     add_gaussian,
@@ -30,7 +31,10 @@ def add_row(target, params, layout, row, i):
         j = members[m]
         if codes[i, j] > 0:
             row[start[j] + codes[i, j] - 1] += 1.0
-    for m in range(layout.n_discrete, members.size):
+    for m in range(layout.n_discrete, layout.n_regular):
+        s = start[members[m]]
+        row[s], row[s + 1], row[s + 2] = added(row[s], row[s + 1], row[s + 2], cells[i, members[m]])
+    for m in range(layout.n_regular, members.size):
         j = members[m]
         column_add(target.family[j], row, start[j], cells[i, j], params[j, 0])
 
@@ -43,7 +47,10 @@ def remove_row(target, params, layout, row, i):
         j = members[m]
         if codes[i, j] > 0:
             row[start[j] + codes[i, j] - 1] -= 1.0
-    for m in range(layout.n_discrete, members.size):
+    for m in range(layout.n_discrete, layout.n_regular):
+        s = start[members[m]]
+        row[s], row[s + 1], row[s + 2] = removed(row[s], row[s + 1], row[s + 2], cells[i, members[m]])
+    for m in range(layout.n_regular, members.size):
         j = members[m]
         column_remove(target.family[j], row, start[j], cells[i, j], params[j, 0])
 
@@ -122,7 +129,7 @@ def gibbs_rows(rng, target, views, params, tables, alpha, beta, view, rows):
     labels, n_clusters = views.labels[view], views.n_clusters
     sizes, stats = with_room(views.sizes, views.stats, n_clusters[view] + 2)
     layout, start = layout_of(target, params, views.of_column, view, views.widths[view]), target.start
-    members, at, weights, totals, n_discrete, n_regular = layout
+    members, at, weights, _, n_discrete, n_regular, _ = layout
     cells, codes, table_at, n_open = target.by_row, target.codes_by_row, target.table_at, n_clusters[view]
     clear_cluster(start, members, stats[n_open])
     fields = lanes_of(target, params, tables, layout, stats, n_open + 1)
@@ -145,7 +152,7 @@ def gibbs_rows(rng, target, views, params, tables, alpha, beta, view, rows):
             out[own] = out[n_open]  # to stay is to open a new cluster
             chosen = draw_log_categorical(rng, out[:n_open])
         else:
-            stay = discrete_without(codes, i, members, at, weights, totals, n_discrete, start, stats, own)
+            stay = discrete_without(codes, i, members, at, weights, n_discrete, start, fields, stats, own)
             if n_regular > n_discrete:
                 stay += gaussian_without(
                     cells, codes, i, members, at, n_discrete, n_regular, start, table_at, params, tables, fields,

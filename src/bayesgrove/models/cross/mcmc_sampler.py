@@ -239,11 +239,14 @@ class CrossCatSampler:
         """`times` proposals to merge two views or to divide one, each made with probability `share`."""
         tallies, share = np.zeros(mcmc_views.N_TALLIES, np.int64), float(step.options.get("share", 1.0))
         for chain, beta in zip(state.chains, self.betas, strict=True):
-            sizes, stats = split_merge_views(
-                rng, self.target, chain.views, chain.params, chain.tables, chain.concentrations, beta, step.times,
-                share, tallies,
-            )  # fmt: skip
-            chain.views = chain.views._replace(sizes=sizes, stats=stats)
+            for _ in range(step.times):
+                if share < 1.0 and rng.random() >= share:
+                    continue  # before the way into the kernel, which costs more than many a proposal
+                sizes, stats = split_merge_views(
+                    rng, self.target, chain.views, chain.params, chain.tables, chain.concentrations, beta, 1, 1.0,
+                    tallies,
+                )  # fmt: skip
+                chain.views = chain.views._replace(sizes=sizes, stats=stats)
         return dict(zip(SPLIT_MERGE_NAMES, tallies.tolist(), strict=True))
 
     def _numbers(self, rng: np.random.Generator, state: Coupled, step: Step) -> Mapping[str, int]:
@@ -291,10 +294,13 @@ class CrossCatSampler:
     # ---- what is stored
 
     def refresh(self, state: Coupled) -> None:
-        """Number views and clusters by first appearance and compute everything again from the data."""
+        """Number views and clusters by first appearance and compute all statistics again from the data.
+
+        Tables stay: they are filled anew whenever the numbers change, with the same bits as here.
+        """
         for k, chain in enumerate(state.chains):
             state.chains[k] = make_state(
-                self.target, chain.views.of_column, chain.row_labels(), chain.params, chain.concentrations
+                self.target, chain.views.of_column, chain.row_labels(), chain.params, chain.concentrations, chain.tables
             )
 
     def pack(self, state: Coupled) -> dict[str, np.ndarray]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.likelihoods.columns import column_log_predictive, column_merge
 from bayesgrove.likelihoods.moments import added
 from bayesgrove.models.cross.mcmc_lanes import FACTORS, layout_of
@@ -41,7 +41,7 @@ class Scratch(NamedTuple):
     taken: np.ndarray
 
 
-@kernel
+@borrower
 def log_marginal_of(target, params, tables, members, row):
     """Log marginal of a view's columns in one cluster."""
     family, start, table_at, total = target.family, target.start, target.table_at, 0.0
@@ -51,7 +51,7 @@ def log_marginal_of(target, params, tables, members, row):
     return total
 
 
-@kernel
+@borrower
 def gaussian_gain(sides, side, first, x, params, j, tables, at):
     """Log predictive of a cell, its Gamma functions looked up."""
     n, mean, spread = sides[side, first], sides[side, first + 1], sides[side, first + 2]
@@ -63,7 +63,7 @@ def gaussian_gain(sides, side, first, x, params, j, tables, at):
 @kernel(inline="always")
 def log_odds_of_sides(target, params, tables, layout, sides, i):
     """log m(x_i | first side) - log m(x_i | second side)."""
-    members, at, weights, totals, n_discrete, n_regular = layout
+    members, at, weights, totals, n_discrete, n_regular, _ = layout
     cells, codes, start, table_at = target.by_row, target.codes_by_row, target.start, target.table_at
     total, above, below, n_factors = 0.0, 1.0, 1.0, 0
     for m in range(n_discrete):
@@ -109,7 +109,7 @@ def gather(rng, labels, one, two, i, j, members):
     return n
 
 
-@kernel
+@borrower
 def allocate(rng, target, params, tables, layout, beta, labels, forced, n_rows, scratch, least):
     """Put rows on the two sides one after the other; gives log q, or -inf once it has fallen below `least`.
 
@@ -142,13 +142,13 @@ def unite(target, members, one, two, out):
         column_merge(target.family[j], out, one, two, target.start[j], target.start[j + 1])
 
 
-@kernel
+@borrower
 def log_phi(target, params, tables, members, row, size):
     """log of Gamma(size) times the marginal of a cluster."""
     return target.log_gamma_n[size] + log_marginal_of(target, params, tables, members, row)
 
 
-@kernel
+@borrower
 def seat_anchors(target, params, layout, scratch, i, j):
     """Each anchor alone on its side."""
     for side in range(2):

@@ -28,7 +28,7 @@ def rows_of_views(
     order, sizes, alpha = np.arange(n_rows), np.zeros(n_rows + 1, np.int64), float(concentrations[ROWS])
     for view, width in enumerate(np.bincount(of_column, minlength=n_views)):
         layout = layout_of(target, params, of_column, view, int(width))
-        allocate_rows(rng, target, params, tables, alpha, 1.0, layout, order, 0, labels[view], sizes)
+        allocate_rows(rng, target, params, tables, alpha, 1.0, layout, order, 0, labels[view], sizes, -np.inf)
     return labels
 
 

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.columns import column_add
+from bayesgrove.core.jit import borrower, kernel
+from bayesgrove.likelihoods.columns import GAUSSIAN, column_add
+from bayesgrove.likelihoods.moments import added
 from bayesgrove.models.cross.mcmc_coordinates import Hyperpriors, column_log_hyperprior
 from bayesgrove.models.cross.mcmc_target import Target, fill_all_tables, table_log_marginal
 from bayesgrove.stats.partitions import relabel
@@ -72,7 +73,13 @@ class State:
         return self.views.labels[: self.n_views]
 
 
-@kernel
+@kernel(inline="always")
+def add_moments(stats, k, at, x):
+    """Put a cell of a Gaussian column into cluster k; no slice is handed to a kernel that counts references."""
+    stats[k, at], stats[k, at + 1], stats[k, at + 2] = added(stats[k, at], stats[k, at + 1], stats[k, at + 2], x)
+
+
+@borrower
 def fill_column(target, params, labels, n_clusters, stats, j):
     """Statistics of a column from its cells and the labels of its view."""
     family, first, last, cells, n_trials = (
@@ -87,11 +94,15 @@ def fill_column(target, params, labels, n_clusters, stats, j):
             if codes[i] > 0:
                 stats[labels[i], first + codes[i] - 1] += 1.0
         return
+    if family == GAUSSIAN:
+        for i in range(labels.size):
+            add_moments(stats, labels[i], first, cells[i])
+        return
     for i in range(labels.size):
         column_add(family, stats[labels[i]], first, cells[i], n_trials)
 
 
-@kernel
+@borrower
 def fill_views(target, params, views):
     """Counts, sizes and statistics from the labels of columns and rows."""
     of_column, count, widths, labels, n_clusters, sizes, stats = views
@@ -138,10 +149,11 @@ def make_state(
     row_labels: Sequence[Sequence[int]] | np.ndarray,
     params: np.ndarray,
     concentrations: Sequence[float] | np.ndarray,
+    tables: np.ndarray | None = None,
 ) -> State:
     """A state from the view of each column, the rows' labels of each view (view, row) and all numbers.
 
-    Views and clusters are numbered by first appearance.
+    Views and clusters are numbered by first appearance. Tables that were made of these very numbers may be given.
     """
     of_column = relabel(view_labels)
     by_first = np.unique(of_column, return_index=True)[1]
@@ -162,12 +174,13 @@ def make_state(
     )
     numbers = np.array(params, float)
     fill_views(target, numbers, views)
-    tables = np.empty((target.table_at[-1], n_rows + 2))
-    fill_all_tables(target, numbers, tables)
+    if tables is None:
+        tables = np.empty((target.table_at[-1], n_rows + 2))
+        fill_all_tables(target, numbers, tables)
     return State(views, numbers, tables, np.array(concentrations, float))
 
 
-@kernel
+@borrower
 def log_crp_sizes(log_gamma_n, sizes, n_blocks, n_items, concentration):
     """`processes.log_crp` of the first so many sizes, by table."""
     total = n_blocks * math.log(concentration) - log_rising(concentration, n_items)
@@ -176,7 +189,7 @@ def log_crp_sizes(log_gamma_n, sizes, n_blocks, n_items, concentration):
     return total
 
 
-@kernel
+@borrower
 def column_score(target, params, tables, views, j):
     """Log marginal of a column given its view, from the statistics kept."""
     family, first, last, at = target.family[j], target.start[j], target.start[j + 1], target.table_at[j]
@@ -186,7 +199,7 @@ def column_score(target, params, tables, views, j):
     return total
 
 
-@kernel
+@borrower
 def log_joint_of(target, hyperpriors, views, params, tables, concentrations):
     """Section 9.1: partitions, cells and hyperpriors of all that is learned."""
     n_columns, n_rows = target.by_column.shape

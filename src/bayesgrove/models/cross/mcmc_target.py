@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.likelihoods.base import column_moments
 from bayesgrove.likelihoods.columns import (
     BERNOULLI,
@@ -21,8 +21,11 @@ from bayesgrove.likelihoods.columns import (
 )
 from bayesgrove.likelihoods.gaussian_diagonal import posterior_rate, size_part
 from bayesgrove.models.cross.mcmc_bits import bits_of_codes
+from bayesgrove.stats.fastlog import SAFE_FLAGS, fast_log
+from bayesgrove.stats.special import LOG_2PI, stirling_rest
 
 N_TABLES = {BERNOULLI: 3, CATEGORICAL: 2, GAUSSIAN: 1}
+STIRLING_FROM = 50.0
 
 
 class Target(NamedTuple):
@@ -88,33 +91,44 @@ def make_target(prior: ColumnsPrior, values: np.ndarray) -> Target:
     )
 
 
-@kernel
-def fill_rising(table, x):
-    """log(x (x + 1) ... (x + n - 1)) for n = 0, 1, ...."""
-    total = 0.0
-    table[0] = 0.0
-    for n in range(1, table.size):
-        total += math.log(x + (n - 1.0))
-        table[n] = total
+@kernel(fastmath=SAFE_FLAGS, _nrt=False)
+def fill_rising(tables, at, x):
+    """log(x (x + 1) ... (x + n - 1)) for n = 0, 1, ...., in one row of the tables."""
+    tables[at, 0] = 0.0
+    for n in range(1, tables.shape[1]):
+        tables[at, n] = fast_log(x + (n - 1.0), 0.0)
+    for n in range(1, tables.shape[1]):
+        tables[at, n] += tables[at, n - 1]
 
 
-@kernel
+@kernel(fastmath=SAFE_FLAGS, _nrt=False)
+def fill_sizes(tables, at, strength, shape, constant):
+    """What depends on the number of Gaussian cells only, by Stirling's series where it is exact."""
+    n_small = min(tables.shape[1], max(0, int(2.0 * (STIRLING_FROM - shape)) + 1))
+    for n in range(n_small):
+        tables[at, n] = constant + size_part(float(n), strength, shape)
+    constant += 0.5 * math.log(strength) - math.lgamma(shape) + 0.5 * LOG_2PI
+    for n in range(n_small, tables.shape[1]):
+        x = shape + 0.5 * n
+        log_gamma = (x - 0.5) * fast_log(x, 0.0) - x + stirling_rest(x)
+        tables[at, n] = constant + log_gamma - 0.5 * fast_log(strength + n, 0.0) - 0.5 * n * LOG_2PI
+
+
+@borrower
 def fill_tables(family, n_codes, at, p, tables):
     """The tables of one column whose prior has the numbers `p`, from row `at` on."""
     if family == BERNOULLI:
-        fill_rising(tables[at], p[0])
-        fill_rising(tables[at + 1], p[1])
-        fill_rising(tables[at + 2], p[0] + p[1])
+        fill_rising(tables, at, p[0])
+        fill_rising(tables, at + 1, p[1])
+        fill_rising(tables, at + 2, p[0] + p[1])
     elif family == CATEGORICAL:
-        fill_rising(tables[at], p[0])
-        fill_rising(tables[at + 1], n_codes * p[0])
+        fill_rising(tables, at, p[0])
+        fill_rising(tables, at + 1, n_codes * p[0])
     elif family == GAUSSIAN:
-        constant = p[2] * math.log(p[3])
-        for n in range(tables.shape[1]):
-            tables[at, n] = constant + size_part(float(n), p[1], p[2])
+        fill_sizes(tables, at, p[1], p[2], p[2] * math.log(p[3]))
 
 
-@kernel
+@borrower
 def fill_all_tables(target, params, tables):
     """The tables of all columns."""
     for j in range(target.family.size):
@@ -124,7 +138,7 @@ def fill_all_tables(target, params, tables):
 # Arrays are indexed, never sliced, in what hot loops call: a slice counts references.
 
 
-@kernel
+@borrower
 def rate_marginal(n, mean, spread, params, j, tables, at):
     """Log marginal of n Gaussian cells of column j, its Gamma functions looked up."""
     count = int(n)
@@ -134,7 +148,7 @@ def rate_marginal(n, mean, spread, params, j, tables, at):
     return tables[at, count] - (params[j, 2] + 0.5 * n) * math.log(rate_n)
 
 
-@kernel
+@borrower
 def table_log_marginal(family, row, start, stop, params, j, tables, at):
     """`column_log_marginal` of column j with what can be looked up looked up."""
     if family == BERNOULLI:

@@ -18,6 +18,9 @@ in a random order of the rows, the same for all that is compared. A merge is acc
             - (n - 1) log 2 - log W' - log(w_ab / sum w) + log(1/5 / 4/5)
 
 where n columns are merged and W' counts views of two or more columns after the merge; a split with 1 / r.
+
+What is proposed comes first, and then the uniform number: log Q of the rows as they are is at most 0, so that most
+proposals are refused before it is computed, and others as soon as it has fallen too low.
 """
 
 import math
@@ -25,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.cross.mcmc_allocation import allocate_rows
 from bayesgrove.models.cross.mcmc_columns import copy_numbers, drop_view, make_work, score_labels
 from bayesgrove.models.cross.mcmc_lanes import layout_of
@@ -67,7 +70,7 @@ class Side(NamedTuple):
     log_p: float
 
 
-@kernel
+@kernel(inline="always")
 def n_pairs(count):
     """Pairs among so many things."""
     return 0.5 * count * (count - 1.0)
@@ -105,7 +108,7 @@ def pair_weights(labels, n_clusters, n_views, weights):
     return total
 
 
-@kernel
+@borrower
 def wide_views(widths, n_views):
     """How many views have two or more columns."""
     n = 0
@@ -115,32 +118,48 @@ def wide_views(widths, n_views):
 
 
 @kernel
-def side_of(rng, target, views, params, tables, alpha, beta, members, view, width, is_new, order, work):
-    """Rows of the columns whose entry in `members` is `view`: allocated anew, or those of a view as it is.
-
-    One kernel for both: two, much alike, would take the compiler long.
-    """
-    layout = layout_of(target, params, members, view, width)
+def new_side(rng, target, params, tables, alpha, beta, members, view, width, order, work):
+    """Rows of the columns whose entry in `members` is `view`, allocated anew."""
+    layout, labels = layout_of(target, params, members, view, width), np.empty(order.size, np.int64)
     columns, sizes = layout.members, np.zeros(order.size + 1, np.int64)
-    labels, n_given = (np.empty(order.size, np.int64), 0) if is_new else (views.labels[view], order.size)
-    n_clusters, log_q = allocate_rows(rng, target, params, tables, alpha, beta, layout, order, n_given, labels, sizes)
+    n_clusters, log_q = allocate_rows(
+        rng, target, params, tables, alpha, beta, layout, order, 0, labels, sizes, -np.inf
+    )  # fmt: skip
     log_p = log_crp_sizes(target.log_gamma_n, sizes, n_clusters, order.size, alpha)
     for m in range(width):
-        if is_new:
-            log_p += score_labels(target, params, tables, columns[m], labels, n_clusters, work)
-        else:
-            log_p += column_score(target, params, tables, views, columns[m])
+        log_p += score_labels(target, params, tables, columns[m], labels, n_clusters, work)
     return Side(labels, sizes, n_clusters, log_q, log_p)
 
 
+@borrower
+def log_p_kept(target, views, params, tables, alpha, view):
+    """Of the rows of a view as they are and of its cells."""
+    n_rows = views.labels.shape[1]
+    log_p = log_crp_sizes(target.log_gamma_n, views.sizes[view], views.n_clusters[view], n_rows, alpha)
+    for j in range(views.of_column.size):
+        if views.of_column[j] == view:
+            log_p += column_score(target, params, tables, views, j)
+    return log_p
+
+
+@kernel
+def log_q_kept(rng, target, views, params, tables, alpha, beta, view, order, least):
+    """log Q of the rows of a view as they are, -inf once it has fallen below `least`."""
+    layout = layout_of(target, params, views.of_column, view, views.widths[view])
+    labels, sizes, n = views.labels[view], np.empty(order.size + 1, np.int64), order.size
+    return allocate_rows(rng, target, params, tables, alpha, beta, layout, order, n, labels, sizes, least)[1]
+
+
 @kernel(inline="always")
-def log_merge_ratio(target, alpha_columns, beta, whole, one, two, n_one, n_two):
-    """log r but for how the pair and the view are drawn."""
+def log_merge_ratio(target, alpha_columns, beta, log_p, log_q, n_one, n_two):
+    """log r but for how the pair and the view are drawn.
+
+    `log_p` is that of the merged view's rows and cells less those of the two, `log_q` that of the allocations of the
+    two less the merged one's, as far as they are known.
+    """
     log_gamma, n = target.log_gamma_n, n_one + n_two
-    log_p = whole.log_p - one.log_p - two.log_p - math.log(alpha_columns)
-    log_p += log_gamma[n] - log_gamma[n_one] - log_gamma[n_two]
-    log_q = one.log_q + two.log_q - whole.log_q - (n - 1) * LOG_2
-    return beta * log_p + log_q + math.log((1.0 - MERGE_SHARE) / MERGE_SHARE)
+    log_p += log_gamma[n] - log_gamma[n_one] - log_gamma[n_two] - math.log(alpha_columns)
+    return beta * log_p + log_q - (n - 1) * LOG_2 + math.log((1.0 - MERGE_SHARE) / MERGE_SHARE)
 
 
 @kernel
@@ -183,14 +202,20 @@ def merge_views(rng, target, views, params, tables, concentrations, beta, work, 
     members = np.empty(of_column.size, np.int64)
     for j in range(members.size):
         members[j] = a if of_column[j] == b else of_column[j]
-    whole = side_of(rng, target, views, params, tables, alpha, beta, members, a, n, True, order, work)
-    one = side_of(rng, target, views, params, tables, alpha, beta, of_column, a, widths[a], False, order, work)
-    two = side_of(rng, target, views, params, tables, alpha, beta, of_column, b, widths[b], False, order, work)
-    log_r = log_merge_ratio(target, concentrations[COLUMNS], beta, whole, one, two, widths[a], widths[b])
+    whole = new_side(rng, target, params, tables, alpha, beta, members, a, n, order, work)
+    log_uniform = -rng.standard_exponential()
+    log_p, log_q = whole.log_p, 0.0
+    for view in (a, b):
+        log_p -= log_p_kept(target, views, params, tables, alpha, view)
+    log_r = log_merge_ratio(target, concentrations[COLUMNS], beta, log_p, -whole.log_q, widths[a], widths[b])
     n_wide = wide_views(widths, n_views) - (widths[a] > 1) - (widths[b] > 1) + 1
     log_r -= math.log(n_wide) + math.log(weights[place] / total)
+    least = log_uniform - log_r  # that log Q of the two must not fall below
     tallies[MERGES] += 1
-    if -rng.standard_exponential() < log_r:
+    for view in (a, b):
+        if log_q > least:
+            log_q += log_q_kept(rng, target, views, params, tables, alpha, beta, view, order, least - log_q)
+    if log_q > least:
         tallies[MERGES_ACCEPTED] += 1
         sizes, stats = take_side(target, params, views, sizes, stats, members, a, a, whole)
         no_masks = np.empty((1, 1, 0), np.uint64)
@@ -227,10 +252,16 @@ def split_view(rng, target, views, params, tables, concentrations, beta, work, t
     if n_gone == 0:
         return sizes, stats
     order = draw_order(rng, labels.shape[1])
-    whole = side_of(rng, target, views, params, tables, alpha, beta, of_column, view, width, False, order, work)
-    one = side_of(rng, target, views, params, tables, alpha, beta, members, view, width - n_gone, True, order, work)
-    two = side_of(rng, target, views, params, tables, alpha, beta, members, new, n_gone, True, order, work)
-    log_r = log_merge_ratio(target, concentrations[COLUMNS], beta, whole, one, two, width - n_gone, n_gone)
+    one = new_side(rng, target, params, tables, alpha, beta, members, view, width - n_gone, order, work)
+    two = new_side(rng, target, params, tables, alpha, beta, members, new, n_gone, order, work)
+    log_uniform = -rng.standard_exponential()
+    log_p = log_p_kept(target, views, params, tables, alpha, view) - one.log_p - two.log_p
+    log_q = one.log_q + two.log_q
+    log_r = log_merge_ratio(target, concentrations[COLUMNS], beta, log_p, log_q, width - n_gone, n_gone)
+    log_r -= math.log(n_wide)
+    least = log_uniform + log_r  # that log Q of the view and log of the pair's share must not fall below
+    if not least < 0.0:
+        return sizes, stats
     after, after_clusters = np.empty((n_views + 1, order.size), np.int64), np.empty(n_views + 1, np.int64)
     for v in range(n_views):
         after_clusters[v] = n_clusters[v]
@@ -240,8 +271,10 @@ def split_view(rng, target, views, params, tables, concentrations, beta, work, t
     after_clusters[view], after_clusters[new] = one.n_clusters, two.n_clusters
     weights = np.empty((n_views + 1) * n_views // 2)
     total = pair_weights(after, after_clusters, n_views + 1, weights)
-    log_r -= math.log(n_wide) + math.log(weights[new * (new - 1) // 2 + view] / total)
-    if -rng.standard_exponential() < -log_r:
+    log_rest = math.log(weights[new * (new - 1) // 2 + view] / total)
+    if log_rest > least:
+        log_rest += log_q_kept(rng, target, views, params, tables, alpha, beta, view, order, least - log_rest)
+    if log_rest > least:
         tallies[SPLITS_ACCEPTED] += 1
         count[0] = n_views + 1
         sizes, stats = take_side(target, params, views, sizes, stats, members, view, view, one)

@@ -58,6 +58,7 @@ def calls_here() -> list[Call]:
         (log_joint_of, (target, laws, views, params, tables, number)),
         (slice_columns, (rng, target, laws, views, params, tables, 1.0, 1.0)),
         (all_dependences, (views.labels, number)),
+        (layout_of, (target, params, whole, 0, 0)),
     ]
 
 
@@ -65,13 +66,12 @@ def calls_elsewhere() -> list[Call]:
     """Moves of columns, of whole views and of single rows: all score columns under labels of the rows."""
     rng, target, views, params, tables = common_arguments()
     whole, number = np.zeros(1, np.int64), np.zeros(1)
-    layout = Layout(whole, whole, number, number, 0, 0)
+    layout = Layout(whole, whole, number, number, 0, 0, number)
     return [
         (move_columns, (rng, target, views, params, tables, number, 1.0, Options(0, 1, 1.0), whole, whole)),
         (split_merge_views, (rng, target, views, params, tables, number, 1.0, 1, 1.0, whole)),
-        (allocate_rows, (rng, target, params, tables, 1.0, 1.0, layout, whole, 0, whole, whole)),
+        (allocate_rows, (rng, target, params, tables, 1.0, 1.0, layout, whole, 0, whole, whole, 0.0)),
         (sweep_rows, (rng, target, views, params, tables, 1.0, 1.0, 1.0)),
-        (layout_of, (target, params, whole, 0, 0)),
     ]
 
 
