@@ -12,7 +12,6 @@ from bayesgrove.models.nested.nodes import shuffle
 from bayesgrove.models.nested.penalty import (
     Links,
     Penalty,
-    energy_between,
     gain_of_sibling,
     join,
     own_branch_energy,
@@ -20,32 +19,27 @@ from bayesgrove.models.nested.penalty import (
     vector_score,
 )
 from bayesgrove.models.nested.penalty_bounds import hinge_kind, least_hinges_beside, least_hinges_of_block, sum_rows
+from bayesgrove.models.nested.penalty_members import (
+    fill_block,
+    first_leaf,
+    in_order_of_leaves,
+    make_block,
+    make_groups,
+    make_members,
+    next_leaf,
+)
 from bayesgrove.models.nested.penalty_slice import linked_nodes
 from bayesgrove.models.nested.penalty_sums import count_children, log_chance_of_gain, sum_chances
 from bayesgrove.models.nested.regraft import KEPT, MOVED, TRIED, attach, detach, is_fixed, regraft_log_weights
 from bayesgrove.models.nested.state import ROOT
 from bayesgrove.models.nested.tables import new_tables, nodes_at, seat_data
-from bayesgrove.models.nested.target import ALPHA, CHANCE, CHANCE_MAXIMUM, DISCRIMINANT_VARIANCE, GAMMA, MAXIMUM
+from bayesgrove.models.nested.target import ALPHA, CHANCE, CHANCE_MAXIMUM, DISCRIMINANT_VARIANCE, GAMMA, SUM
 from bayesgrove.models.nested.weights_pass import draw_all_weights, draw_level_tables, has_room_to_regraft
 from bayesgrove.stats.special import log_gamma_table
 
 N_TRIED, N_MOVED, N_EVALUATED, N_TALLIES = 0, 1, 2, 3
-
-
-class Members(NamedTuple):
-    """Data by leaf, which no regraft changes: those of leaf z are `items[first[z] : first[z + 1]]`."""
-
-    first: np.ndarray
-    items: np.ndarray
-
-
-class Block(NamedTuple):
-    """Data below the node that moves."""
-
-    items: np.ndarray
-    """(n,) data, of which as many as the node's count are filled."""
-    inside: np.ndarray
-    """(n,) what each pays below the node; 0 where energies add up over levels, as no candidate changes it."""
+GROUPS_WORTH = 4
+"""Data per group below a node from which on groups save more than they take."""
 
 
 class Places(NamedTuple):
@@ -54,70 +48,15 @@ class Places(NamedTuple):
     place: np.ndarray
     """(capacity,) the parent, or where a new one would hang."""
     value: np.ndarray
-    """(capacity,) log weight plus Gumbel noise minus the least energy; -inf once evaluated."""
+    """(capacity,) log weight plus Gumbel noise minus what margins cost by chance: what hinges are taken from."""
     least: np.ndarray
-    """(capacity,) hinges within that energy; the rest is what margins cost by chance."""
+    """(capacity,) at least so large are the hinges; inf once they are evaluated."""
+    is_close: np.ndarray
+    """(capacity,) whether the least hinges are those of groups."""
     vector: np.ndarray
     """(capacity, d') discriminant of the parent, where it is new."""
     base: np.ndarray
     """(capacity,) room for `regraft_log_weights`."""
-
-
-@kernel
-def make_members(leaf, capacity):
-    """Data sorted by leaf."""
-    first = np.zeros(capacity + 1, np.int64)
-    for n in range(leaf.size):
-        first[leaf[n] + 1] += 1
-    for z in range(capacity):
-        first[z + 1] += first[z]
-    items, filled = np.empty(leaf.size, np.int64), first.copy()
-    for n in range(leaf.size):
-        items[filled[leaf[n]]] = n
-        filled[leaf[n]] += 1
-    return Members(first, items)
-
-
-@borrower
-def next_leaf(tree, leaf, top):
-    """The next leaf below `top` in the order of a walk, which begins with `first_leaf`; NULL at its end.
-
-    `top` itself may be unlinked.
-    """
-    node = leaf
-    while node != top and tree.next_sibling[node] == NULL:
-        node = tree.parent[node]
-    if node == top:
-        return NULL
-    node = tree.next_sibling[node]
-    while tree.first_child[node] != NULL:
-        node = tree.first_child[node]
-    return node
-
-
-@borrower
-def first_leaf(tree, top):
-    """The first leaf below a node, or the node itself."""
-    while tree.first_child[top] != NULL:
-        top = tree.first_child[top]
-    return top
-
-
-@borrower
-def fill_block(penalty, links, tree, eta, members, node, block):
-    """Data below a node and what they pay below it; gives their number and the sum."""
-    n_found, total, leaf = 0, 0.0, first_leaf(tree, node)
-    while leaf != NULL:
-        for i in range(members.first[leaf], members.first[leaf + 1]):
-            n = members.items[i]
-            block.items[n_found] = n
-            block.inside[n_found] = 0.0
-            if penalty.kind == MAXIMUM:
-                block.inside[n_found] = energy_between(penalty, links, eta, n, leaf, node)
-                total += block.inside[n_found]
-            n_found += 1
-        leaf = next_leaf(tree, leaf, node)
-    return n_found, total
 
 
 @borrower
@@ -129,7 +68,8 @@ def hinges_beside(hinges, links, tree, eta, members, above, vector, limit):
         while leaf != NULL:
             for i in range(members.first[leaf], members.first[leaf + 1]):
                 m = items[i]
-                gain += gain_of_sibling(hinges, links, eta, m, leaf, child, vector_score(vector, data, m))
+                score = vector_score(vector, data, m)
+                gain += members.weight[m] * gain_of_sibling(hinges, links, eta, m, leaf, child, score)
                 if gain > limit:
                     return gain
             leaf = next_leaf(tree, leaf, child)
@@ -138,8 +78,8 @@ def hinges_beside(hinges, links, tree, eta, members, above, vector, limit):
 
 
 @borrower
-def place_hinges(hinges, links, tree, eta, members, block, n_block, above, vector, limit):
-    """Hinges of the block and of the data beside it when a node with discriminant `vector` hangs from `above`.
+def block_hinges(hinges, links, eta, members, block, n_block, above, vector, limit):
+    """Hinges of the block when a node with discriminant `vector` hangs from `above`.
 
     Hinges only add: where a partial sum is above `limit`, that is given.
     """
@@ -148,10 +88,30 @@ def place_hinges(hinges, links, tree, eta, members, block, n_block, above, vecto
         n = block.items[i]
         paid = path_energy(hinges, links, eta, n, above)
         paid = own_branch_energy(hinges, links, eta, n, above, paid, vector)
-        total += join(hinges.kind, paid, block.inside[i])
+        total += members.weight[n] * join(hinges.kind, paid, block.inside[i])
         if total > limit:
             return total
+    return total
+
+
+@borrower
+def place_hinges(hinges, links, tree, eta, members, block, n_block, above, vector, limit):
+    """The same with those of the data beside the block."""
+    total = block_hinges(hinges, links, eta, members, block, n_block, above, vector, limit)
+    if total > limit:
+        return total
     return total + hinges_beside(hinges, links, tree, eta, members, above, vector, limit - total)
+
+
+@borrower
+def group_hinges(hinges, links, tree, eta, groups, block, n_block, above, vector):
+    """At least so large are the hinges at a place, from means of groups (see `penalty_members.make_groups`).
+
+    What the data beside the block pay more is a convex function of a row in "sum" only; elsewhere it is left out.
+    """
+    if hinges.kind == SUM:
+        return place_hinges(hinges, links, tree, eta, groups, block, n_block, above, vector, np.inf)
+    return block_hinges(hinges, links, eta, groups, block, n_block, above, vector, np.inf)
 
 
 @borrower
@@ -210,56 +170,76 @@ def set_bounds(rng, hinges, penalty, tree, eta, sums, row_sums, node, emptied, i
             kind, strength, margin, tree, eta, row_sums[node], tree.count[node], above, vector
         )
         least = max(least, inside) + least_hinges_beside(kind, strength, margin, tree, eta, row_sums, above, vector)
-        places.least[c] = least
-        places.value[c] -= known + least + math.log(rng.standard_exponential())
+        places.least[c], places.is_close[c] = least, False
+        places.value[c] -= known + math.log(rng.standard_exponential())
 
 
 @borrower
-def choose_place(hinges, tree, eta, members, block, n_block, node, places, n_found):
+def next_place(places, n_found, best):
+    """The candidate with the largest value that its hinges may leave, if that is above `best`; else NULL."""
+    candidate, top = NULL, best
+    for c in range(n_found):
+        value = places.value[c] - places.least[c]
+        if value > top:
+            candidate, top = c, value
+    return candidate
+
+
+@borrower
+def choose_place(hinges, of_groups, tree, eta, data, groups, node, places, n_found, home):
     """Candidate with the largest Gumbel value, and how many were evaluated; NULL if none is possible.
+
+    `data` and `groups` are members, block and the size of the block; `home` is where the node hung, most often the one
+    that is chosen, and the first that is evaluated.
 
     Notes
     -----
     Energies are at least what they were taken for, so that a value only falls when it is evaluated: the search ends
-    when the best evaluated one is above all others. One that falls below the best is not evaluated to its end.
+    when the best evaluated one is above all others. One that falls below the best is not evaluated to its end. In
+    large blocks bounds of the sum of all rows are far below the energies, and more so the more rows there are; groups,
+    whose number does not grow with the rows, decide nearly all places.
     """
-    links = Links(tree.parent, tree.first_child, tree.next_sibling)
-    best, chosen, n_evaluated = -np.inf, NULL, 0
+    links, (members, block, n_block) = Links(tree.parent, tree.first_child, tree.next_sibling), data
+    has_groups = GROUPS_WORTH * groups[2] <= n_block
+    best, chosen, n_evaluated, candidate = -np.inf, NULL, 0, NULL
+    for c in range(n_found):
+        candidate = c if places.place[c] == home else candidate
     while True:
-        candidate = NULL
-        for c in range(n_found):
-            if places.value[c] > best and (candidate == NULL or places.value[c] > places.value[candidate]):
-                candidate = c
         if candidate == NULL:
-            return chosen, n_evaluated
+            candidate = next_place(places, n_found, best)
+            if candidate == NULL:
+                return chosen, n_evaluated
         above = places.place[candidate]
         vector = places.vector[candidate] if tree.level[above] < tree.level[node] - 1 else eta[node]
-        without = places.value[candidate] + places.least[candidate]
-        value = without - place_hinges(
-            hinges, links, tree, eta, members, block, n_block, above, vector, without - best
-        )  # fmt: skip
-        places.value[candidate] = -np.inf
-        n_evaluated += 1
-        if value > best:
-            best, chosen = value, candidate
+        if has_groups and not places.is_close[candidate] and best > -np.inf:
+            least = group_hinges(of_groups, links, tree, eta, groups[0], groups[1], groups[2], above, vector)
+            places.least[candidate], places.is_close[candidate] = max(least, places.least[candidate]), True
+        else:
+            limit = places.value[candidate] - best
+            paid = place_hinges(hinges, links, tree, eta, members, block, n_block, above, vector, limit)
+            places.least[candidate] = np.inf
+            n_evaluated += 1
+            if places.value[candidate] - paid > best:
+                best, chosen = places.value[candidate] - paid, candidate
+        candidate = NULL
 
 
 @borrower
 def penalised_regraft_node(
-    rng, penalty, tree, mixture, eta, values, tables, members, sums, row_sums, node, log_gamma_n, log_gamma_alpha,
-    block, places, tallies,
+    rng, penalty, hinges, of_groups, tree, mixture, eta, values, tables, data, groups, sums, row_sums, node,
+    log_gamma_n, log_gamma_alpha, places, tallies,
 ):  # fmt: skip
-    """Draw a node's parent; gives as `regraft.regraft_node`."""
+    """Draw a node's parent; gives as `regraft.regraft_node`. `data` and `groups` are members and room for a block."""
     if is_fixed(tree, node):
         return KEPT
     links, top = Links(tree.parent, tree.first_child, tree.next_sibling), mixture.numbers[0]
-    hinges = Penalty(hinge_kind(penalty.kind), penalty.strength, penalty.margin, penalty.data, penalty.log_chance)
     parent = tree.parent[node]
     above = tree.parent[parent]
     move_sums(sums, tree, node, -1.0)
     move_sums(row_sums, tree, node, -1.0)
     emptied = detach(tree, tables, node, top)
-    n_block, inside = fill_block(penalty, links, tree, eta, members, node, block)
+    n_block, inside = fill_block(hinges, links, tree, eta, data[0], node, data[1])
+    n_groups, _ = fill_block(of_groups, links, tree, eta, groups[0], node, groups[1])
     n_found = regraft_log_weights(
         tree, mixture, values, tables, node, log_gamma_n, log_gamma_alpha, places.base, places.place, places.value
     )
@@ -267,7 +247,10 @@ def penalised_regraft_node(
         rng, hinges, penalty, tree, eta, sums, row_sums, node, emptied, inside, places, n_found,
         math.sqrt(values[DISCRIMINANT_VARIANCE]),
     )  # fmt: skip
-    chosen, n_evaluated = choose_place(hinges, tree, eta, members, block, n_block, node, places, n_found)
+    chosen, n_evaluated = choose_place(
+        hinges, of_groups, tree, eta, (*data, n_block), (*groups, n_groups), node, places, n_found,
+        parent if emptied == NULL else above,
+    )  # fmt: skip
     if chosen == NULL:
         return NULL
     place = places.place[chosen]
@@ -310,10 +293,15 @@ def penalised_pass_over_weights(rng, tree, mixture, eta, penalty, values, hyperp
         sum_chances(penalty, tree),
         sum_rows(penalty.data, tree),
     )
-    block = Block(np.empty(n_items, np.int64), np.empty(n_items))
+    groups, group_rows = make_groups(members, mixture.component, penalty.data, mixture.size.size)
+    members, rows = in_order_of_leaves(members, penalty.data)
+    kind, nothing = hinge_kind(penalty.kind), np.empty((0, 0))
+    hinges = Penalty(kind, penalty.strength, penalty.margin, rows, nothing)
+    of_groups = Penalty(kind, penalty.strength, penalty.margin, group_rows, nothing)
+    data, grouped = (members, make_block(n_items)), (groups, make_block(groups.weight.size))
     places = Places(
-        np.empty(capacity, np.int64), np.empty(capacity), np.empty(capacity), np.empty((capacity, eta.shape[1])),
-        np.empty(capacity),
+        np.empty(capacity, np.int64), np.empty(capacity), np.empty(capacity), np.empty(capacity, np.bool_),
+        np.empty((capacity, eta.shape[1])), np.empty(capacity),
     )  # fmt: skip
     seat_data(tree.leaf, mixture.component, tables)
     for level in range(depth, 0, -1):
@@ -323,8 +311,8 @@ def penalised_pass_over_weights(rng, tree, mixture, eta, penalty, values, hyperp
         shuffle(rng, nodes[:n_movable])  # as `regraft.regraft_level`, which says why
         for i in range(n_movable):
             result = penalised_regraft_node(
-                rng, penalty, tree, mixture, eta, values, tables, members, sums, row_sums, nodes[i], log_gamma_n,
-                log_gamma_alpha, block, places, tallies,
+                rng, penalty, hinges, of_groups, tree, mixture, eta, values, tables, data, grouped, sums, row_sums,
+                nodes[i], log_gamma_n, log_gamma_alpha, places, tallies,
             )  # fmt: skip
             if result == NULL:
                 return NOT_FINITE
