@@ -1,14 +1,17 @@
 """What is refused, by `fit` and after it: the message names the rule, the place and the value."""
 
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sparse
+from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
-from bayesgrove import BHC, IncrementalBHC, NRMMixture, RandomizedBHC
+from bayesgrove import BHC, IncrementalBHC, NRMMixture, RandomizedBHC, sweep
 from bayesgrove.core.errors import (
     InvalidFileError,
     InvalidLikelihoodError,
@@ -59,6 +62,33 @@ def test_infinite_cells_of_a_frame_are_named(estimator, X):
 def test_tables_that_are_none(estimator, data, message):
     with pytest.raises(ValueError, match=message):
         estimator().fit(data)
+
+
+LAZY = "got a polars LazyFrame, which is a plan of a table. Give X.collect\\(\\)"
+MAPPING = r"got a dict\. Give pandas\.DataFrame\(X\), or"
+BUNCH = r"got a Bunch\. Give pandas\.DataFrame\(X\), or X\['data'\] of a dataset of scikit-learn"
+PLACE = r"got the path '.*rows\.csv'\. Give bayesgrove\.io\.tables\.read_table\(path\) or pandas\.read_csv\(path\)"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [(pl.LazyFrame({"a": [1.0, 2.0]}), LAZY), ({"a": [1.0, 2.0]}, MAPPING), (load_iris(), BUNCH)],
+)
+def test_what_is_not_yet_a_table_is_told_how_to_become_one(estimator, X, data, message):
+    with pytest.raises(InvalidTableError, match=message):
+        estimator().fit(data)
+    with pytest.raises(InvalidTableError, match=message):
+        estimator().fit(X).predict(data)
+    with pytest.raises(InvalidTableError, match=message):
+        sweep(estimator(), data, {"concentration": [1.0]})
+
+
+@pytest.mark.parametrize("dress", [str, Path])
+def test_a_path_is_no_table(dress):  # predict takes one: it goes by blocks
+    with pytest.raises(InvalidTableError, match=PLACE):
+        BHC().fit(dress("folder/rows.csv"))
+    with pytest.raises(InvalidTableError, match=PLACE):
+        sweep(BHC(), dress("folder/rows.csv"), {"concentration": [1.0]})
 
 
 @pytest.mark.parametrize(

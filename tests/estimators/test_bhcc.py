@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from bayesgrove import BHCC, RandomizedBHCC
+from bayesgrove import BHCC, RandomizedBHCC, load
 from bayesgrove.core.errors import InvalidLikelihoodError, InvalidSettingError, InvalidTableError
 from bayesgrove.core.rng import generator
 from bayesgrove.datasets import make_cross_table
@@ -107,6 +107,20 @@ def test_imputed_frames_keep_their_types(fitted):
     assert own["kind"].iloc[4] == filled["kind"].iloc[4]
 
 
+def test_a_filled_training_frame_fits_the_frame_it_came_from(tmp_path):
+    """So that `frame.fillna(model.impute())` puts each cell where it belongs."""
+    frame = mixed_frame().set_axis(range(10, 16), axis=1)
+    model = BHCC(LIKELIHOOD, random_state=0).fit(frame)
+    filled = model.impute()
+    assert filled.index.equals(frame.index)
+    assert filled.columns.equals(frame.columns)
+    more = model.with_rows(frame[:2].rename(index=lambda name: f"again {name}"))
+    assert more.impute().index.tolist() == [*frame.index, "again row 0", "again row 1"]
+    assert more.tree_.leaf_labels == more.views_[-1].tree_.leaf_labels == tuple(more.impute().index)
+    model.save(tmp_path / "model.bg")
+    assert load(tmp_path / "model.bg").impute().index.equals(frame.index)
+
+
 def test_imputed_polars_and_arrays():
     frame = pl.from_pandas(mixed_frame())
     model = BHCC(LIKELIHOOD, random_state=0).fit(frame)
@@ -147,6 +161,15 @@ def test_densities_are_in_the_units_of_the_data(model):
     assert np.isnan(surprise[1, 0])
     value = mixed_frame()["kind"].iloc[0]
     assert surprise[0, 1] == pytest.approx(-model.cell_log_density([0], ["kind"], [value])[0], abs=1e-12)
+
+
+def test_a_row_of_a_frame_can_be_given(model):
+    row = mixed_frame().loc["row 3"]  # its size is missing
+    drawn = model.simulate(20, given=row, random_state=1)
+    assert set(drawn["word"]) == {row["word"]}
+    assert set(drawn["count"]) == {row["count"]}
+    assert drawn["size"].nunique() == 20
+    assert drawn.equals(model.simulate(20, given=row.dropna().to_dict(), random_state=1))
 
 
 def test_conditions_shift_what_is_simulated(model):

@@ -8,6 +8,8 @@ import inspect
 import random
 import shutil
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import bayesgrove as bg
@@ -20,6 +22,7 @@ pytestmark = pytest.mark.unit
 ALL, CHAINS = tuple(public_estimators()), tuple(chain_estimators())
 every_estimator = pytest.mark.parametrize("name", ALL)
 every_chain = pytest.mark.parametrize("name", CHAINS)
+every_of_rows = pytest.mark.parametrize("name", [name for name in ALL if CASES[name].data == "rows"])
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +68,48 @@ def test_a_loaded_model_has_all_bits_of_the_saved_one(name, fitted, tmp_path):
     assert (tmp_path / "again.bg").read_bytes() == (tmp_path / "model.bg").read_bytes()
     assert loaded.predict(data_for(name)).tobytes() == model.predict(data_for(name)).tobytes()
     assert loaded.score_samples(data_for(name)).tobytes() == model.score_samples(data_for(name)).tobytes()
+
+
+@every_estimator
+def test_a_notebook_shows_the_answers_and_the_tree(name, fitted):
+    model = fitted(name)
+    shown = model._repr_html_()
+    assert "<svg" in shown
+    assert f" in {model.n_clusters_} cluster" in shown
+    if hasattr(model, "views_"):
+        assert f"{len(model.view_labels_)} columns in {model.n_views_} view" in shown
+
+
+@every_chain
+def test_a_notebook_shows_the_draws(name, fitted):
+    posterior = fitted(name).posterior_
+    shown = posterior._repr_html_()
+    counted = ("column", "view") if hasattr(posterior, "view_labels") else ("item", "cluster")
+    assert f"{posterior.n_items:,} {counted[0]}s" in shown
+    assert f"<th>{counted[1]}s</th>" in shown
+    assert repr(posterior).startswith(f"{type(posterior).__name__}(n_chains=")
+
+
+@every_of_rows
+def test_a_frame_without_rows_has_answers_without_rows(name, fitted):
+    """As a filter leaves one, or a part of a larger table."""
+    model, nothing = fitted(name), pd.DataFrame(np.empty((0, 3)))
+    assert model.predict(nothing).shape == (0,)
+    assert model.predict_proba(nothing).shape == (0, model.n_clusters_ + 1)
+    assert model.score_samples(nothing).shape == (0,)
+
+
+@every_of_rows
+def test_the_index_of_a_frame_names_the_rows(name, tmp_path):
+    names = tuple(f"gene {i}" for i in range(40))
+    model = make(name, n_jobs=1).fit(pd.DataFrame(data_for(name), index=names))
+    model.save(tmp_path / "named.bg")
+    for found in (model, bg.load(tmp_path / "named.bg")):
+        assert found.tree_.leaf_labels == found.result_.tree.leaf_labels == names
+        for view in getattr(found, "views_", ()):
+            assert view.tree_.leaf_labels == names
+    assert "gene 17" in model.report(tmp_path / "named.html").read_text(encoding="utf-8")
+    assert model.fit(pd.DataFrame(data_for(name))).tree_.leaf_labels is None
 
 
 def damaged(data, moments):

@@ -83,6 +83,14 @@ def test_rows_may_follow_a_fit_and_a_file(blobs, tmp_path):
     assert model.fit(X[:500]).n_rows_seen_ == 500  # fit forgets
 
 
+def test_batches_bring_the_names_of_their_rows(X, tmp_path):
+    frame = pd.DataFrame(X, index=[f"row {i}" for i in range(len(X))])
+    model = IncrementalBHC(random_state=0).partial_fit(frame[:15])
+    model.partial_fit(frame[15:30]).save(tmp_path / "model.bg")
+    stream = load(tmp_path / "model.bg").partial_fit(frame[30:])
+    assert stream.tree_.leaf_labels == tuple(frame.index)
+
+
 def test_the_first_rows_fix_columns_and_categories(frame):
     model = IncrementalBHC(random_state=0).partial_fit(frame)
     model.partial_fit(frame.iloc[:5].assign(colour=["red", "blue", "red", None, "red"]))

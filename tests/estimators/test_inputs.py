@@ -237,3 +237,23 @@ def test_a_row_without_cells_goes_by_cluster_sizes(tree_estimator, X):
 def test_far_rows_still_have_a_density(estimator, X):
     model = estimator(likelihood="gaussian").fit(X)
     assert np.isfinite(model.score_samples(X * 1e100)).all()
+
+
+def test_masked_cells_are_missing(estimator, X):
+    hidden = generator(3).random(X.shape) < 0.1
+    masked = np.ma.masked_array(np.where(hidden, -999.0, X), hidden)
+    holes = estimator(random_state=0).fit(np.where(hidden, np.nan, X))
+    model = estimator(random_state=0).fit(masked)
+    assert model.labels_.tolist() == holes.labels_.tolist()
+    assert model.score_samples(masked).tolist() == holes.score_samples(np.where(hidden, np.nan, X)).tolist()
+
+
+def test_arrow_tables_are_frames(estimator, X):
+    import pyarrow as pa
+
+    cells = {"a": X[:, 0], "n": [None, *range(len(X) - 1)], "town": ["Ulm", None, *["Bonn"] * (len(X) - 2)]}
+    frame, arrow = pl.DataFrame(cells), pa.table(cells)
+    model = estimator(random_state=0).fit(arrow)
+    assert model.feature_names_in_.tolist() == ["a", "n", "town"]
+    assert model.labels_.tolist() == estimator(random_state=0).fit(frame).labels_.tolist()
+    assert model.predict(arrow).tolist() == model.predict(frame).tolist()

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from bayesgrove.core.errors import InvalidFileError, InvalidTableError
-from bayesgrove.io.frames import table_from_frame
+from bayesgrove.io.delimited import infer_column
+from bayesgrove.io.frames import joined_names, row_names, table_from_frame
 from bayesgrove.io.tables import read_labelled_table, read_table
 
 pytestmark = pytest.mark.unit
@@ -103,9 +104,83 @@ def test_almost_numeric_column_warns(csv_file, caplog):
     assert "line 22 has '12x'" in caplog.text
 
 
+@pytest.mark.parametrize(
+    "dates",
+    [
+        ("2020-01-31", "2021-12-01"),
+        ("2020-01-31", "NA"),
+        ("2020-01-31T08:15", "2020-01-31 08:15:30"),
+        ("2020-01-31T08:15:30.123Z", "2020-01-31T08:15:30+01:00", "2020-01-31"),
+    ],
+)
+def test_dates_are_no_categories(csv_file, dates):
+    path = csv_file("day,v\n" + "".join(f"{date},{i}\n" for i, date in enumerate(dates)))
+    message = (
+        r"column 'day' holds dates \('2020-01-31.*Leave it out \(--drop.*drop= of read_table\) or make numbers of it"
+    )
+    with pytest.raises(InvalidTableError, match=message):
+        read_table(path)
+    assert read_table(path, drop=["day"]).names == ("v",)
+    assert read_labelled_table(path, index="day").labels[0] == dates[0]
+    assert read_labelled_table(path, texts=["day"]).table.kinds[0] == "category"  # as a run of an older version has it
+
+
+@pytest.mark.parametrize(
+    "cells", [("2020-01-31", "soon"), ("2020-13-31",), ("2020-01-32",), ("2020-01-31-a",), ("2020-01-31T25:00",)]
+)
+def test_texts_that_only_begin_like_dates_are_categories(csv_file, cells):
+    assert read_table(csv_file("day\n" + "".join(f"{cell}\n" for cell in cells))).kinds == ("category",)
+
+
+def test_the_first_text_that_is_no_date_ends_the_search(monkeypatch):
+    class Counting:
+        n_asked = 0
+
+        def fullmatch(self, cell):
+            self.n_asked += 1
+
+    counting = Counting()
+    monkeypatch.setattr("bayesgrove.io.delimited._DATE", counting)
+    assert infer_column(["red", "blue"] * 1000, range(2000), "here").kind == "category"
+    assert counting.n_asked == 1
+
+
 def test_missing_index_lists_columns(csv_file):
     with pytest.raises(InvalidTableError, match="no column 'id' to use as index; it has a, b"):
         read_labelled_table(csv_file("a,b\n1,2\n"), index="id")
+
+
+def test_dropped_columns_are_not_even_looked_at(csv_file):
+    path = csv_file("id,a,a,b\n123456789012345678901,x,inf,1\n2,y,3,2\n")
+    assert read_table(path, drop=["a", "id"]).names == ("b",)
+    found = read_labelled_table(path, index="id", drop=("a",))
+    assert (found.table.names, found.labels) == (("b",), ("123456789012345678901", "2"))
+
+
+def test_dropped_columns_of_other_files(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(6.0).reshape(2, 3))
+    assert read_table(tmp_path / "a.npy", drop=["x1"]).names == ("x0", "x2")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"drop": ["b", "nobody"]}, "has no column 'nobody' to drop; it has id, a, b"),
+        ({"drop": ["a", "b", "id"]}, "no column is left when a, b, id are dropped; keep at least one"),
+        ({"drop": ["a", "b"], "index": "id"}, "no column is left when a, b are dropped; keep at least one"),
+        ({"drop": "ab"}, "drop is a list of names of columns, got 'ab'. Write drop=\\['ab'\\]"),
+    ],
+)
+def test_columns_that_cannot_be_dropped(csv_file, options, message):
+    with pytest.raises(InvalidTableError, match=message):
+        read_labelled_table(csv_file("id,a,b\n1,2,3\n"), **options)
+
+
+def test_only_the_columns_asked_for_are_looked_at(csv_file):
+    path = csv_file("b,odd,a\n1,inf,2\n")
+    assert read_labelled_table(path, only=["a", "b"]).table.names == ("b", "a")
+    with pytest.raises(InvalidTableError, match="the data lack 1 of the columns asked for: c"):
+        read_labelled_table(path, only=["c"])
 
 
 def test_unknown_ending_and_absent_file(tmp_path):
@@ -261,3 +336,41 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without_pyarrow)
     with pytest.raises(InvalidFileError, match=r"pip install 'bayesgrove\[tables\]'"):
         read_table(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("first", ["a;b\n1.5;2\n", "a;b\n1,5;2\n", "1;2\n3;4\n", "a\tb\n1\t2\n", "a|b|c\n1|2|3\n"])
+def test_another_delimiter_is_not_one_column_of_categories(csv_file, first):
+    with pytest.raises(InvalidFileError, match="cells seem to be divided by"):
+        read_table(csv_file(first))
+
+
+def test_one_column_of_texts_may_hold_any_marks(csv_file):
+    table = read_table(csv_file("remark\nsoft; sweet\ndry\n"))
+    assert table.categories == {0: ("soft; sweet", "dry")}
+
+
+def test_large_integers_in_object_columns_are_refused_too():
+    with pytest.raises(InvalidTableError, match=r"column 'id' has integers beyond 2\*\*53"):
+        table_from_frame(pd.DataFrame({"id": [10**30, 1]}, dtype=object))
+
+
+@pytest.mark.parametrize(
+    ("frame", "names"),
+    [
+        (pd.DataFrame({"a": [1, 2]}), None),
+        (pd.DataFrame({"a": [1, 2]}, index=pd.Index([0, 1])), None),
+        (pd.DataFrame({"a": [1, 2]}, index=["x", "y"]), ("x", "y")),
+        (pd.DataFrame({"a": [1, 2, 3]})[1:], ("1", "2")),  # what a filter leaves keeps its numbers
+        (pd.DataFrame({"a": [1]}, index=pd.MultiIndex.from_tuples([("x", 3)])), ("x, 3",)),
+        (pl.DataFrame({"a": [1, 2]}), None),
+        (np.zeros((2, 1)), None),
+    ],
+)
+def test_an_index_that_does_more_than_count_names_the_rows(frame, names):
+    assert row_names(frame) == names
+
+
+def test_rows_without_names_are_called_by_their_numbers_among_others():
+    assert joined_names(None, 2, None, 1) is None
+    assert joined_names(("a", "b"), 2, None, 1) == ("a", "b", "2")
+    assert joined_names(None, 2, ("c",), 1) == ("0", "1", "c")

@@ -145,7 +145,7 @@ def log_density(predictive: Predictive, prior: Any, values: np.ndarray) -> np.nd
     """Normalised predictive log density of each row, in encoded units."""
     n_rows = predictive.cluster_sizes.sum()
     parts = []
-    for low in range(0, values.shape[0], ROWS_AT_ONCE):
+    for low in chunk_starts(values):
         inside, above, new = log_scores(predictive, prior, values[low : low + ROWS_AT_ONCE])
         parts.append(np.logaddexp.reduce(np.column_stack([inside, above, new]), axis=1))
     return np.concatenate(parts) - math.log(n_rows + math.exp(predictive.log_concentration))
@@ -156,11 +156,13 @@ def cluster_probabilities(predictive: Predictive, prior: Any, values: np.ndarray
 
     A node above the cut holds several clusters as one: its share goes to them in proportion to size times density.
     """
-    parts = [
-        chunk_probabilities(predictive, prior, values[low : low + ROWS_AT_ONCE])
-        for low in range(0, values.shape[0], ROWS_AT_ONCE)
-    ]
+    parts = [chunk_probabilities(predictive, prior, values[low : low + ROWS_AT_ONCE]) for low in chunk_starts(values)]
     return np.concatenate(parts)
+
+
+def chunk_starts(values: np.ndarray) -> range:
+    """First rows of the chunks; no rows at all are one empty chunk, whose answer has no rows but its columns."""
+    return range(0, max(1, values.shape[0]), ROWS_AT_ONCE)
 
 
 def chunk_probabilities(predictive: Predictive, prior: Any, values: np.ndarray) -> np.ndarray:

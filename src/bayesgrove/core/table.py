@@ -44,17 +44,13 @@ class Table:
 
     def column(self, j: int) -> "Table":
         """The table of column `j` alone."""
-        return self.select_columns([j])
+        categories = {0: self.categories[j]} if j in self.categories else {}
+        cells = np.ascontiguousarray(self.values[:, j])[:, np.newaxis]
+        return Table(cells, (self.names[j],), (self.kinds[j],), categories)
 
     def select(self, names: Sequence[str]) -> "Table":
         """The table of the columns of these names, in the order given."""
-        missing = [name for name in names if name not in self.names]
-        if missing:
-            raise InvalidTableError(
-                f"the data lack {len(missing)} of the columns asked for: {', '.join(missing[:5])}. "
-                "Give a table with the columns the model was fitted on.",
-                missing=missing,
-            )
+        check_columns(self.names, names)
         return self.select_columns([self.names.index(name) for name in names])
 
     def select_columns(self, places: Sequence[int]) -> "Table":
@@ -67,6 +63,17 @@ class Table:
         """The table of some rows, in the order given."""
         values = np.ascontiguousarray(self.values[rows])
         return Table(values, self.names, self.kinds, self.categories)
+
+
+def check_columns(found: Sequence[str], wanted: Sequence[str]) -> None:
+    """Raise unless every column that is wanted is there."""
+    missing = [name for name in wanted if name not in found]
+    if missing:
+        raise InvalidTableError(
+            f"the data lack {len(missing)} of the columns asked for: {', '.join(missing[:5])}. "
+            "Give a table with the columns the model was fitted on.",
+            missing=missing,
+        )
 
 
 def table_from_array(values: Any, names: Sequence[str] | None = None) -> Table:

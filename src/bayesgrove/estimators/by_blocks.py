@@ -9,7 +9,7 @@ import numpy as np
 from bayesgrove.core.table import Table
 from bayesgrove.io.blocks import is_block_source, is_dask_array, iterate_row_blocks
 
-HEAVY = ("tree_", "labels_", "result_", "_summaries")
+HEAVY = ("tree_", "labels_", "result_", "_summaries", "_row_names")
 """What prediction does not need, and workers are not sent: it grows with the rows of training."""
 
 

@@ -1,5 +1,6 @@
 """What every estimator of rows shares after it is fitted: prediction, densities, new rows, model files."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
     _seed: int
     _template: np.ndarray
     _schema: tuple[tuple[str, ...], dict[int, tuple[Any, ...]]]
+    _row_names: tuple[str, ...] | None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -79,6 +81,10 @@ class Clusterer(ClusterMixin, BaseEstimator):
     def _encoded_width(self, arrays: dict[str, np.ndarray]) -> int:
         """Number of columns that the likelihood of a model file has: those of the table unless `fit` projects them."""
         return int(self.n_features_in_)
+
+    def _named(self, tree: Tree) -> Tree:
+        """The tree with the names that its rows had in the frame, if it was one that names them."""
+        return tree if self._row_names is None else replace(tree, leaf_labels=self._row_names)
 
     def _describe_rows(self, values: Any, columns: np.ndarray | None = None) -> Description:
         """What the rows look like, in the data's own units; `values` are all of them, encoded; `columns` are drawn."""

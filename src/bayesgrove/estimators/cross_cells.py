@@ -88,6 +88,9 @@ class CellQueries:
     _schema: tuple[tuple[str, ...], dict[int, tuple[Any, ...]]]
     _kinds: tuple[str, ...]
     _given_as: str
+    _axes: tuple[Any, Any] | None = None
+    """Index and columns of the pandas frame that was fitted; a model file keeps their texts only."""
+    _row_names: tuple[str, ...] | None
     _seed: int
 
     def impute(self, X: Any = None, level: float | None = None, draws: int | None = None) -> Any:
@@ -105,8 +108,8 @@ class CellQueries:
         Returns
         -------
         array, data frame or Imputation
-            A table of the kind given; observed cells of the training table come back up to rounding. A cell whose most
-            probable category is the one reserved for unseen labels stays missing.
+            A table of the kind given, a pandas frame with its index; observed cells of the training table come back up
+            to rounding. A cell whose most probable category is the one reserved for unseen labels stays missing.
         """
         check_is_fitted(self, "tree_")
         if level is not None and not 0.0 < level < 1.0:
@@ -121,7 +124,7 @@ class CellQueries:
         table = self._filled_table(values, rows, columns, filled.estimate)
         if raw is not None:  # observed cells to the last bit
             np.copyto(table.values, raw.values, where=~np.isnan(values))
-        out = as_given(table, self._given_as if X is None else table_kind(X), X)
+        out = self._as_trained(table) if X is None else as_given(table, table_kind(X), X)
         if level is None and draws is None:
             return out
         exponent = self._bound.encoding.exponent[columns]
@@ -135,6 +138,15 @@ class CellQueries:
             filled.probabilities,
             None if draws is None else self._raw(filled.draws, columns),
         )
+
+    def _as_trained(self, table: Table) -> Any:
+        """The training table as it was given, with the index and the columns of a pandas frame."""
+        out = as_given(table, self._given_as)
+        if self._given_as == "pandas" and self._axes is not None:
+            out.index, out.columns = self._axes
+        elif self._given_as == "pandas" and self._row_names is not None:
+            out.index = list(self._row_names)
+        return out
 
     def _training_chunks(self, rows: np.ndarray, columns: np.ndarray) -> Iterator[CellMixtures]:
         for low in range(0, rows.size, CELLS_AT_ONCE):

@@ -21,6 +21,7 @@ from bayesgrove.inference.diagnostics import Diagnostics
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.result import Result, View
 from bayesgrove.inference.views import columns_to_draw
+from bayesgrove.io.frames import joined_names, row_names
 from bayesgrove.likelihoods import Bound, bind
 from bayesgrove.models.cross.answers import Answers
 from bayesgrove.trees import Tree
@@ -116,6 +117,7 @@ class CrossClusterer(CellQueries, RowAndColumnQueries, Clusterer):
         """Read the training table; its likelihood per column, all numbers resolved, and the encoded cells."""
         table = read_input(self, X, reset=True)
         self._given_as, self._kinds = table_kind(X), table.kinds
+        self._axes = (X.index, X.columns) if self._given_as == "pandas" else None
         likelihood = likelihood_per_column(self.likelihood, table, self.unseen)
         return table, bind(likelihood, table, self.hyper)
 
@@ -144,9 +146,10 @@ class CrossClusterer(CellQueries, RowAndColumnQueries, Clusterer):
 
     def _keep_views(self, views: Sequence[FittedView], column_tree: Tree) -> None:
         """Set the attributes about views; those of single clusterings are of the largest view."""
-        self.views_, self.column_tree_ = list(views), replace(column_tree, leaf_labels=self._schema[0])
+        self.views_ = [replace(view, tree_=self._named(view.tree_)) for view in views]
+        self.column_tree_ = replace(column_tree, leaf_labels=self._schema[0])
         self.view_labels_ = labels_of_views(views, len(self._schema[0]))
-        self.labels_, self.tree_ = views[0].labels_, views[0].tree_
+        self.labels_, self.tree_ = self.views_[0].labels_, self.views_[0].tree_
         self.n_clusters_ = views[0].n_clusters_
 
     def _result_views(self) -> tuple[View, ...]:
@@ -209,6 +212,8 @@ class CrossClusterer(CellQueries, RowAndColumnQueries, Clusterer):
         """
         values, _ = self._encoded(X)
         grown = copy(self)
+        grown._row_names = joined_names(self._row_names, len(self._values), row_names(X), len(values))
+        grown._axes = None
         grown._with_rows(values)
         return grown
 

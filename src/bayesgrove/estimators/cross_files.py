@@ -1,6 +1,5 @@
 """What model files hold of models of views: the encoded table, the tree of columns, and trees of rows."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -127,8 +126,7 @@ def restore_cross_tree(model: Any, document: dict[str, Any], arrays: dict[str, n
     check_rules((("a number is not finite", lambda: bool(np.isfinite(numbers).all())),))
     model._fit = restored_fit(model, tree, document, arrays)
     model.log_evidence_, model.search_ = model._fit.log_evidence_bound, model._fit.method
-    names = model.tree_.leaf_labels
-    views = [replace(view, tree_=replace(view.tree_, leaf_labels=names)) for view in model._views_of(model._fit)]
+    views = model._views_of(model._fit)
     if not np.array_equal(views[0].labels_, model.labels_):
         raise InvalidFileError("labels are not those of the cut")
     bound = model._bound._replace(values=model._values)

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesgrove.core.errors import InvalidLikelihoodError, InvalidSettingError, InvalidTableError
 from bayesgrove.core.table import Table
-from bayesgrove.io.frames import is_frame
+from bayesgrove.io.frames import is_arrow, is_frame
 from bayesgrove.likelihoods import Bound, Categorical, Columns, Likelihood
 from bayesgrove.likelihoods.base import LOG_2
 from bayesgrove.likelihoods.bind import resolve
@@ -167,6 +167,7 @@ def as_given(table: Table, kind: str, like: Any = None) -> Any:
     """
     if kind in ("array", "table"):
         return table.values if kind == "array" else table
+    like = None if is_arrow(like) else like  # what comes back is a polars frame
     library = importlib.import_module(kind)
     columns = [frame_column(library, kind, table, j) for j in range(table.n_columns)]
     if like is not None and is_frame(like):

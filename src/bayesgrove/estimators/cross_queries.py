@@ -83,7 +83,7 @@ class RowAndColumnQueries:
         ----------
         n_samples : int
         given : mapping or sequence, optional
-            Column (number or name) to value, or a row with NaN in the columns that are not given.
+            Column (number or name) to value, such as a row of a pandas frame, or a plain row; NaN is not given.
         columns : sequence of int or str, optional
             Columns to draw; all by default, given ones as given.
         random_state : int, optional
@@ -112,6 +112,8 @@ class RowAndColumnQueries:
         """One encoded row with NaN where nothing is given."""
         names = self._schema[0]
         known = np.full(len(names), np.nan)
+        if hasattr(given, "to_dict") and np.ndim(given) == 1:  # a row of a pandas frame
+            given = given.to_dict()
         if isinstance(given, Mapping):
             which = np.array([column_number(column, names) for column in given], np.int64)
             known[which] = encoded_cells(self._bound, list(given.values()), which, self._schema)

@@ -13,6 +13,7 @@ from bayesgrove.core.table import table_from_array
 from bayesgrove.estimators.inputs import read_input
 from bayesgrove.estimators.settings import check_choice, check_positive, check_whole
 from bayesgrove.estimators.tree_clusterer import TreeClusterer
+from bayesgrove.io.frames import joined_names, row_names
 from bayesgrove.likelihoods import Bound, bind, encode
 from bayesgrove.models.bhc.fit import Fitted, new_problem
 from bayesgrove.models.nrm.incremental import IncrementalForest, best_forest, stream_into
@@ -168,6 +169,9 @@ class IncrementalBHC(TreeClusterer):
             )
         except KeyboardInterrupt:
             raise KeyboardInterrupt("partial_fit was interrupted; none of its rows was kept") from None
+        if not is_first:
+            n_new = bound.values.shape[0] - self.n_rows_seen_
+            self._row_names = joined_names(self._row_names, self.n_rows_seen_, row_names(X), n_new)
         self._keep(self._finished(bound, log_concentration, found), self._schema[0])
         return self
 

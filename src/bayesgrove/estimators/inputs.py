@@ -8,7 +8,8 @@ from sklearn.utils.validation import validate_data
 
 from bayesgrove.core.errors import InvalidTableError
 from bayesgrove.core.table import Table, align, table_from_array
-from bayesgrove.io.frames import is_frame, table_from_frame
+from bayesgrove.io.columns import unmasked
+from bayesgrove.io.frames import is_frame, refuse_unread, row_names, table_from_frame
 from bayesgrove.likelihoods import Multinomial
 
 
@@ -18,7 +19,7 @@ def read_input(estimator: Any, X: Any, *, reset: bool) -> Table:
     Parameters
     ----------
     estimator : BaseEstimator
-        Gets `n_features_in_` and `feature_names_in_` when `reset`, else is compared with.
+        Gets `n_features_in_`, `feature_names_in_` and the names of the rows when `reset`, else is compared with.
     X : array, data frame, sparse matrix or Table
         NaN is a missing cell.
     reset : bool
@@ -31,12 +32,19 @@ def read_input(estimator: Any, X: Any, *, reset: bool) -> Table:
         table = table_from_frame(X)
         validate_data(estimator, X, skip_check_array=True, reset=reset)
     else:
+        refuse_unread(X)
         array = validate_data(
-            estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False, accept_sparse=accepts_sparse(estimator)
+            estimator,
+            unmasked(X),
+            reset=reset,
+            dtype="numeric",
+            ensure_all_finite=False,
+            accept_sparse=accepts_sparse(estimator),
         )
         table = table_from_array(array)
     if reset:
         estimator._schema = (table.names, dict(table.categories))
+        estimator._row_names = row_names(X)
         return table
     names, categories = estimator._schema
     if not isinstance(X, Table) and not (is_frame(X) and hasattr(estimator, "feature_names_in_")):

@@ -121,6 +121,7 @@ def restored(file: ModelFile) -> Any:
     if not isinstance(model.likelihood, str) or "likelihood" not in document["parameters"]:
         model.likelihood = bound.likelihood
     model.tree_ = restored_tree(document, arrays)
+    model._row_names = model.tree_.leaf_labels
     model.labels_, model._template = arrays["labels"], arrays["template"]
     model.n_clusters_ = int(model.labels_.max()) + 1
     model.likelihood_, model._bound = bound.likelihood, bound

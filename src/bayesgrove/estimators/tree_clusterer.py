@@ -80,7 +80,7 @@ class TreeClusterer(CutParameter, Clusterer):
 
     def _keep(self, fitted: Fitted, names: tuple[str, ...]) -> None:
         """Set the fitted attributes."""
-        bound, tree, rows = fitted.bound, fitted.tree, fitted.rows
+        bound, tree, rows = fitted.bound, self._named(fitted.tree), fitted.rows
         front = self._front(tree)
         self.tree_, self.labels_ = tree, labels_of_front(tree, front)
         self.n_clusters_ = len(front)

@@ -11,6 +11,7 @@ import numpy as np
 from bayesgrove.core.errors import InvalidFileError, InvalidTableError
 from bayesgrove.core.table import Table
 from bayesgrove.io.arrays import map_npy
+from bayesgrove.io.columns import unmasked
 from bayesgrove.io.frames import is_frame, table_from_frame
 from bayesgrove.io.tables import arrow_column, open_parquet, parquet_errors, read_table
 
@@ -45,7 +46,15 @@ def is_block_source(source: Any) -> bool:
     """Whether rows come piece by piece: a path, a dask array, an iterator, or a list of 2-d blocks."""
     if isinstance(source, str | os.PathLike | Iterator) or is_dask_array(source):
         return True
-    return isinstance(source, list | tuple) and bool(source) and all(np.ndim(block) == 2 for block in source)
+    return isinstance(source, list | tuple) and bool(source) and all(_is_matrix(block) for block in source)
+
+
+def _is_matrix(block: Any) -> bool:
+    """Whether this has two dimensions; lists of unequal lengths have none."""
+    try:
+        return np.ndim(block) == 2
+    except ValueError:
+        return False
 
 
 def is_dask_array(source: Any) -> bool:
@@ -199,7 +208,7 @@ def _chunks(array: Any) -> Iterator[np.ndarray]:
 
 
 def _as_block(block: Any, number: int) -> np.ndarray:
-    array = np.asarray(block)
+    array = np.asarray(unmasked(block))
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         raise InvalidTableError(
             f"block {number} must be a 2-d array of numbers, got {array.ndim} dimension(s) of {array.dtype}.",

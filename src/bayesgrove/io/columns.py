@@ -55,10 +55,22 @@ def from_numbers(values: np.ndarray, where: str) -> Column:
     return Column(values.astype(np.float64), kind)
 
 
+def unmasked(array: Any) -> Any:
+    """NaN in place of what a masked array hides, which numpy and scikit-learn would read; anything else as it is."""
+    if not isinstance(array, np.ma.MaskedArray):
+        return array
+    return np.ma.filled(array.astype(np.float64), np.nan) if np.ma.is_masked(array) else array.data
+
+
 def check_exact(values: np.ndarray, where: str) -> None:
     """Refuse integers that float64 would round."""
     if values.size and max(abs(int(values.max())), abs(int(values.min()))) > LARGEST_EXACT_INTEGER:
-        raise InvalidTableError(
-            f"{where} has integers beyond 2**53, which would be rounded. "
-            "If they are identifiers, use the column as the index or drop it."
-        )
+        raise rounding_error(where)
+
+
+def rounding_error(where: str) -> InvalidTableError:
+    """The refusal of integers that float64 would round."""
+    return InvalidTableError(
+        f"{where} has integers beyond 2**53, which would be rounded. "
+        "If they are identifiers, use the column as the index or drop it."
+    )

@@ -13,12 +13,18 @@ import numpy as np
 
 from bayesgrove.core.errors import InvalidFileError, InvalidTableError
 from bayesgrove.io.atomic import replacing
-from bayesgrove.io.columns import LARGEST_EXACT_INTEGER, Column, code_labels
+from bayesgrove.io.columns import LARGEST_EXACT_INTEGER, Column, code_labels, rounding_error
 
 MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL"})
+OTHER_DELIMITERS = (";", "\t", ",", "|")
 _TRUTH = {"true": 1.0, "false": 0.0}
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf|Inf|INF|Infinity|infinity)")
+_DATE = re.compile(
+    r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+    r"([T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.,][0-9]+)?)? ?(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?"
+)
+"""ISO 8601, as pandas and databases write it: a day, or a day and a time."""
 _FORMULA_START = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -63,7 +69,7 @@ def is_number(cell: str) -> bool:
 
 
 def infer_column(cells: Sequence[str], lines: Sequence[int], where: str) -> Column:
-    """Booleans if all true/false, else integers, else floats, else categories."""
+    """Booleans if all true/false, else integers, else floats, else categories; dates are refused."""
     present = [cell for cell in cells if cell not in MISSING]
     if present and all(cell.lower() in _TRUTH for cell in present):
         values = [np.nan if cell in MISSING else _TRUTH[cell.lower()] for cell in cells]
@@ -73,6 +79,11 @@ def infer_column(cells: Sequence[str], lines: Sequence[int], where: str) -> Colu
         return _number_column(cells, present, lines, where)
     if n_numbers >= 0.9 * len(present):
         _warn_of_words(cells, lines, where, n_numbers)
+    if all(map(_DATE.fullmatch, present)):  # the first that is none ends the search
+        raise InvalidTableError(
+            f"{where} holds dates ({present[0]!r}); as categories nearly every row would have its own. Leave it out "
+            "(--drop on the command line, drop= of read_table) or make numbers of it, such as days since the first."
+        )
     return category_column(cells)
 
 
@@ -90,10 +101,7 @@ def _number_column(cells: Sequence[str], present: Sequence[str], lines: Sequence
     if not present or not all(map(_INTEGER.fullmatch, present)):
         return Column(values, "float")
     if np.nanmax(np.abs(values)) > LARGEST_EXACT_INTEGER:
-        raise InvalidTableError(
-            f"{where} has integers beyond 2**53, which would be rounded. "
-            "If they are identifiers, use the column as the index or drop it."
-        )
+        raise rounding_error(where)
     return Column(values, "integer")
 
 
@@ -113,6 +121,8 @@ def _read_rows(path: Path, delimiter: str) -> tuple[list[list[str]], list[int]]:
             reader = csv.reader(stream, delimiter=delimiter, strict=True)
             for row in reader:
                 if row:
+                    if len(rows) == 1:
+                        _check_delimiter(rows[0], row, delimiter, path)
                     _check_width(row, rows, reader.line_num, path)
                     rows.append([cell.strip() for cell in row])
                     lines.append(reader.line_num)
@@ -123,6 +133,18 @@ def _read_rows(path: Path, delimiter: str) -> tuple[list[list[str]], list[int]]:
     except OSError as error:
         raise InvalidFileError(f"cannot read {path}: {error.strerror}.", path=path) from error
     return rows, lines
+
+
+def _check_delimiter(first: list[str], second: list[str], delimiter: str, path: Path) -> None:
+    """Refuse a file of one column whose first two lines another mark divides alike: all of it would be one category."""
+    for mark in OTHER_DELIMITERS:
+        n_marks = first[0].count(mark)
+        if mark != delimiter and len(first) == 1 and n_marks and delimiter.join(second).count(mark) == n_marks:
+            raise InvalidFileError(
+                f"{path}: cells seem to be divided by {mark!r}, where {path.suffix} has {delimiter!r}. Save it with "
+                "commas and decimal points as .csv, or with tabs as .tsv.",
+                path=path,
+            )
 
 
 def _check_width(row: list[str], rows: list[list[str]], line: int, path: Path) -> None:

@@ -1,31 +1,76 @@
-"""pandas and polars frames by what they can do; neither library is imported here."""
+"""pandas and polars frames and Arrow tables by what they can do; none of the libraries is imported here."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from bayesgrove.core.errors import InvalidTableError
 from bayesgrove.core.table import Table
-from bayesgrove.io.columns import Column, assemble, code_labels, from_numbers
+from bayesgrove.io.columns import LARGEST_EXACT_INTEGER, Column, assemble, code_labels, from_numbers, rounding_error
+from bayesgrove.io.tables import arrow_column
 
 
 def is_frame(value: Any) -> bool:
-    """True for a pandas or polars DataFrame."""
-    return _is_polars(value) or _is_pandas(value)
+    """True for a pandas or polars DataFrame or an Arrow table."""
+    return _is_polars(value) or _is_pandas(value) or is_arrow(value)
+
+
+def is_arrow(value: Any) -> bool:
+    """True for pyarrow's Table."""
+    return hasattr(value, "column_names") and hasattr(value, "to_pylist") and hasattr(value, "schema")
+
+
+def refuse_unread(value: Any) -> None:
+    """Refuse what only leads to a table: a lazy frame, a dict, a path; numpy would make a single cell of it."""
+    if hasattr(value, "collect_schema") and not _is_polars(value):
+        found, remedy = "a polars LazyFrame, which is a plan of a table", "X.collect()"
+    elif isinstance(value, Mapping) and not hasattr(value, "shape"):  # some sparse matrices of scipy are dicts
+        found = f"a {type(value).__name__}"
+        remedy = "pandas.DataFrame(X), or X['data'] of a dataset of scikit-learn"
+    elif isinstance(value, str | os.PathLike):
+        found = f"the path {os.fspath(value)!r:.200}"
+        remedy = "bayesgrove.io.tables.read_table(path) or pandas.read_csv(path)"
+    else:
+        return
+    raise InvalidTableError(f"X is an array, a data frame or a Table, got {found}. Give {remedy}.")
 
 
 def table_from_frame(frame: Any) -> Table:
-    """A table from a pandas or polars DataFrame; categories keep the order their type declares."""
+    """A table from a pandas or polars DataFrame or an Arrow table; categories keep the order their type declares."""
     if _is_polars(frame):
         names = list(frame.columns)
         columns = [_polars_column(series, _where(series.name)) for series in frame.get_columns()]
     elif _is_pandas(frame):
         names = [str(name) for name in frame.columns]
         columns = [_pandas_column(frame.iloc[:, j], _where(name)) for j, name in enumerate(names)]
+    elif is_arrow(frame):
+        names = list(frame.column_names)
+        columns = [arrow_column(frame.column(j), _where(name)) for j, name in enumerate(names)]
     else:
         raise InvalidTableError(f"expected a pandas or polars DataFrame, got {type(frame).__name__}.")
     return assemble(names, columns, "the frame")
+
+
+def row_names(frame: Any) -> tuple[str, ...] | None:
+    """Names of the rows of a pandas frame: its index, unless that only counts them. Other tables have none."""
+    if not _is_pandas(frame):
+        return None
+    labels = frame.index.tolist()
+    if labels == list(range(len(labels))):
+        return None
+    return tuple(", ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in labels)
+
+
+def joined_names(
+    first: tuple[str, ...] | None, n_first: int, more: tuple[str, ...] | None, n_more: int
+) -> tuple[str, ...] | None:
+    """Names of rows and of those that came later; rows without names among others are called by their numbers."""
+    if first is None and more is None:
+        return None
+    numbers = tuple(str(i) for i in range(n_first + n_more))
+    return (first or numbers[:n_first]) + (more or numbers[n_first:])
 
 
 def _is_polars(value: Any) -> bool:
@@ -83,6 +128,8 @@ def column_from_objects(cells: Sequence[Any], where: str, dtype: str) -> Column:
         kind = "bool" if present else "float"
     elif all(isinstance(cell, int | np.integer) and not isinstance(cell, bool) for cell in present):
         kind = "integer"
+        if any(abs(cell) > LARGEST_EXACT_INTEGER for cell in present):
+            raise rounding_error(where)
     elif all(isinstance(cell, int | float | np.number) and np.isrealobj(cell) for cell in present):
         kind = "float"
     else:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesgrove.core.errors import BayesgroveError, InvalidFileError, InvalidTableError
-from bayesgrove.core.table import Table
+from bayesgrove.core.table import Table, check_columns
 from bayesgrove.io.arrays import array_from_npy, map_npy
 from bayesgrove.io.columns import Column, assemble, code_labels, from_numbers
 from bayesgrove.io.delimited import category_column, infer_column, read_text_table
@@ -37,7 +37,7 @@ class _Source(NamedTuple):
     to_labels: Callable[[Any], list[str]]
 
 
-def read_table(path: str | os.PathLike[str], *, header: bool | None = None) -> Table:
+def read_table(path: str | os.PathLike[str], *, header: bool | None = None, drop: Sequence[str] = ()) -> Table:
     """The table in a file; its kind is told by the name's ending.
 
     Parameters
@@ -46,8 +46,10 @@ def read_table(path: str | os.PathLike[str], *, header: bool | None = None) -> T
         .csv, .tsv, .parquet, .npy or .npz.
     header : bool, optional
         Whether the first line of a .csv or .tsv holds names; by default it is looked at.
+    drop : sequence of str
+        Columns to leave out, whatever they hold.
     """
-    return read_labelled_table(path, header=header).table
+    return read_labelled_table(path, header=header, drop=drop).table
 
 
 def read_labelled_table(
@@ -57,11 +59,14 @@ def read_labelled_table(
     header: bool | None = None,
     require_index: bool = True,
     texts: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    only: Sequence[str] | None = None,
 ) -> LabelledTable:
     """The table in a file without its `index` column, whose cells become the rows' labels.
 
     Without `require_index` a file that lacks the column has no labels; else it is refused. Columns named in `texts`
-    hold categories even where all cells of a .csv or .tsv look like numbers.
+    hold categories even where all cells of a .csv or .tsv look like numbers. Columns to `drop`, and those that are not
+    among `only`, may hold anything: they are not looked at.
     """
     source_path = Path(path)
     source = _open(source_path, header)
@@ -70,11 +75,15 @@ def read_labelled_table(
         place = _find(index, names, source_path)
         labels = tuple(source.to_labels(columns.pop(place)))
         names.pop(place)
+    _check_choice(source_path, source.names, names, drop, only)
+    kept = [j for j, name in enumerate(names) if name not in drop and (only is None or name in only)]
     typed = [
-        (source.to_category if name in texts else source.to_column)(column, f"{source_path}, column {name!r}")
-        for name, column in zip(names, columns, strict=True)
+        (source.to_category if names[j] in texts else source.to_column)(
+            columns[j], f"{source_path}, column {names[j]!r}"
+        )
+        for j in kept
     ]
-    return LabelledTable(assemble(names, typed, str(source_path)), labels)
+    return LabelledTable(assemble([names[j] for j in kept], typed, str(source_path)), labels)
 
 
 def _open(path: Path, header: bool | None) -> _Source:
@@ -91,9 +100,30 @@ def _open(path: Path, header: bool | None) -> _Source:
 
 def _find(index: str, names: list[str], path: Path) -> int:
     if index not in names:
-        shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
-        raise InvalidTableError(f"{path} has no column {index!r} to use as index; it has {shown}.", column=index)
+        raise InvalidTableError(
+            f"{path} has no column {index!r} to use as index; it has {_shown(names)}.", column=index
+        )
     return names.index(index)
+
+
+def _check_choice(
+    path: Path, there: Sequence[str], names: Sequence[str], drop: Sequence[str], only: Sequence[str] | None
+) -> None:
+    """Refuse to drop what is not there or all there is, and to go without columns that are asked for."""
+    if isinstance(drop, str):  # else its letters would count as names
+        raise InvalidTableError(f"drop is a list of names of columns, got {drop!r}. Write drop=[{drop!r}].")
+    for name in drop:
+        if name not in there:
+            raise InvalidTableError(f"{path} has no column {name!r} to drop; it has {_shown(there)}.", column=name)
+    if drop and all(name in drop for name in names):
+        raise InvalidTableError(f"{path}: no column is left when {_shown(drop)} are dropped; keep at least one.")
+    if only is not None:
+        check_columns(names, only)
+
+
+def _shown(names: Sequence[str]) -> str:
+    """The first names."""
+    return ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
 
 
 def _read_delimited(path: Path, header: bool | None) -> _Source:
@@ -125,6 +155,7 @@ def _read_npz(path: Path, header: bool | None) -> _Source:
         OSError,
         EOFError,
         zlib.error,
+        UnicodeDecodeError,
     ) as error:
         raise InvalidFileError(f"{path} is damaged or not a .npz file ({error}).", path=path) from error
     return _array_source(array_from_npy(content, f"{path}: {member.filename}"), str(path))
