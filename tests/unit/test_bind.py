@@ -310,6 +310,19 @@ def test_tables_a_likelihood_cannot_describe_are_refused(likelihood, data, messa
 
 
 @pytest.mark.parametrize(
+    "likelihood",
+    ["gaussian", "gaussian-full", "gaussian-known-variance", "poisson", "multinomial", Binomial(n_trials=3)],
+)
+def test_codes_of_categories_are_never_taken_for_numbers(likelihood):
+    animals = Table(np.array([[0.0], [1.0]]), ("animal",), ("category",), {0: ("lion", "cat")})
+    with pytest.raises(InvalidTableError, match=r"numbers; column 'animal' holds categories such as 'lion'\. Take"):
+        bind(likelihood, animals)
+    with pytest.raises(InvalidTableError, match="column 'animal' holds categories"):
+        bind(Columns({"animal": "poisson"}), animals)
+    assert bind("bernoulli", animals).values.tolist() == [[0.0], [1.0]]
+
+
+@pytest.mark.parametrize(
     ("likelihood", "message"),
     [
         (GaussianDiagonal(rate=-1.0), "rate must be positive and finite, got -1.0"),

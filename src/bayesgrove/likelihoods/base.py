@@ -13,6 +13,9 @@ import numpy as np
 from bayesgrove.core.errors import InvalidLikelihoodError, InvalidTableError
 from bayesgrove.core.table import Table
 
+LARGEST_WHOLE = 2**53
+"""Beyond it a float has no room for every whole number."""
+SMALLEST_NUMBER, LARGEST_NUMBER = 1e-100, 1e100
 LEARN = "auto"
 LOG_2 = float(np.log(2.0))
 SUM_ROWS = 65_536
@@ -84,6 +87,8 @@ class Likelihood:
     """Whether columns are independent given the cluster, so that it can stand in `Columns`."""
     learnable: ClassVar[tuple[str, ...]] = ()
     """Parameters that a model can learn, named as in `contract.hyper`."""
+    takes_categories: ClassVar[bool] = False
+    """Whether the codes of a column of categories mean to it what they are; else they would be taken for numbers."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -98,8 +103,20 @@ class Likelihood:
         """Refuse a table this likelihood cannot describe, naming row, column and value."""
         if table.n_columns == 0:
             raise InvalidTableError("a table needs at least one column, got none.")
+        if table.categories and not self.takes_categories:
+            raise self._category_error(table)
         refuse_cells(table, np.isinf(table.values), "cells must be finite", "Use NaN for a missing cell.")
         self.check_cells(table)
+
+    def _category_error(self, table: Table) -> InvalidTableError:
+        j = min(table.categories)
+        example = "".join(f" such as {label!r:.40}" for label in table.categories[j][:1])
+        return InvalidTableError(
+            f"{type(self).__name__} describes numbers; column {table.names[j]!r} holds categories{example}. Take "
+            'likelihood="auto", or Columns({...}) with the columns that are to be otherwise; convert it if numbers are '
+            "meant; leave it out, or make it the index if it names the rows.",
+            column=j,
+        )
 
     def check_cells(self, table: Table) -> None:
         """Refuse cells this family cannot describe; any finite number will do unless overridden."""
@@ -255,6 +272,7 @@ def per_column_numbers(
         ) from None
     check_numbers(name, numbers, given, positive=positive)
     if encode is None:
+        refuse_extremes(name, numbers, given)
         return numbers
     encoded = encode(numbers)
     if not np.all(np.isfinite(encoded)) or (positive and not np.all(encoded > 0)):
@@ -267,9 +285,17 @@ def per_column_numbers(
 
 def check_numbers(name: str, numbers: np.ndarray, given: Any, *, positive: bool) -> None:
     """Refuse infinite numbers and, where it matters, zero and negative ones."""
-    if not np.all(np.isfinite(numbers)) or (positive and not np.all(numbers > 0)):
+    if not np.isfinite(numbers).all() or (positive and not (numbers > 0).all()):
         rule = "positive and finite" if positive else "finite"
         raise InvalidLikelihoodError(f"{name} must be {rule}, got {given!r}.", parameter=name)
+
+
+def refuse_extremes(name: str, numbers: np.ndarray, given: Any) -> None:
+    """Refuse numbers without a unit that are so large or small that Gamma functions of them are infinite."""
+    if not ((numbers >= SMALLEST_NUMBER) & (numbers <= LARGEST_NUMBER)).all():
+        raise InvalidLikelihoodError(
+            f"{name} must be between {SMALLEST_NUMBER:g} and {LARGEST_NUMBER:g}, got {given!r}.", parameter=name
+        )
 
 
 def per_column_integers(name: str, given: Any, default: np.ndarray) -> np.ndarray:
@@ -277,6 +303,8 @@ def per_column_integers(name: str, given: Any, default: np.ndarray) -> np.ndarra
     numbers = per_column_numbers(name, given, default)
     if np.any(numbers != np.floor(numbers)):
         raise InvalidLikelihoodError(f"{name} must be a whole number, got {given!r}.", parameter=name)
+    if np.any(numbers > LARGEST_WHOLE):
+        raise InvalidLikelihoodError(f"{name} must be at most 2**53, got {given!r}.", parameter=name)
     return numbers
 
 

@@ -135,6 +135,7 @@ class Bernoulli(Likelihood):
     -1.791759
     """
 
+    takes_categories: ClassVar[bool] = True
     learnable: ClassVar[tuple[str, ...]] = ("a", "b")
 
     a: Any = None

@@ -113,7 +113,23 @@ def bind(likelihood: Any, table: Any, hyper: str = "auto") -> Bound:
 
 
 def encode(bound: Bound, table: Any) -> tuple[np.ndarray, np.ndarray]:
-    """New rows as kernels see them, and what to add to each row's encoded log density."""
+    """New rows as kernels see them, and what to add to each row's encoded log density.
+
+    Parameters
+    ----------
+    bound : Bound
+        Of `bind`.
+    table : Table or array of shape (n_rows, n_columns)
+        With the columns of training; NaN is a missing cell.
+
+    Examples
+    --------
+    >>> from bayesgrove.likelihoods import GaussianDiagonal
+    >>> bound = bind(GaussianDiagonal(), [[0.0], [2.0], [4.0]])
+    >>> values, log_measure = encode(bound, [[2.0], [6.0]])  # by steps of 4 from the mean
+    >>> values.tolist(), log_measure.round(3).tolist()  # minus the logarithm of 4
+    ([[0.0], [1.0]], [-1.386, -1.386])
+    """
     table = as_table(table)
     n_columns = bound.encoding.shift.size
     if table.n_columns != n_columns:
@@ -127,7 +143,23 @@ def encode(bound: Bound, table: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def relearned(bound: Bound, prior: Any) -> Bound:
-    """The same with a prior that was learned."""
+    """The same with a prior that was learned.
+
+    Parameters
+    ----------
+    bound : Bound
+        Of `bind`.
+    prior : NamedTuple of arrays
+        Of the type of `bound.prior`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesgrove.likelihoods import Poisson
+    >>> bound = bind(Poisson(shape=2, rate=1), [[1], [3]])
+    >>> relearned(bound, bound.prior._replace(rate=np.array([0.5]))).likelihood
+    Poisson(shape=2.0, rate=0.5)
+    """
     return bound._replace(prior=prior, likelihood=bound.likelihood.described_by(prior, bound.encoding))
 
 

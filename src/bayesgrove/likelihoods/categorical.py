@@ -150,6 +150,7 @@ class Categorical(Likelihood):
     -2.484907
     """
 
+    takes_categories: ClassVar[bool] = True
     learnable: ClassVar[tuple[str, ...]] = ("pseudo_count",)
 
     pseudo_count: Any = None

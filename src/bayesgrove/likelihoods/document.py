@@ -29,7 +29,19 @@ RECORDS: dict[str, Any] = {
 
 
 def to_document(bound: Bound) -> dict[str, Any]:
-    """All of a bound likelihood but the data, in JSON's types (Python writes floats so that bits survive)."""
+    """All of a bound likelihood but the data, in JSON's types (Python writes floats so that bits survive).
+
+    Parameters
+    ----------
+    bound : Bound
+        Of `bind`.
+
+    Examples
+    --------
+    >>> from bayesgrove.likelihoods import Poisson, bind
+    >>> to_document(bind(Poisson(shape=2, rate=1), [[1], [3]]))["likelihood"]
+    {'class': 'Poisson', 'fields': {'shape': 2.0, 'rate': 1.0}}
+    """
     return {
         "likelihood": likelihood_to_json(bound.likelihood),
         "prior": record_to_json(bound.prior),
@@ -40,7 +52,20 @@ def to_document(bound: Bound) -> dict[str, Any]:
 
 
 def from_document(document: dict[str, Any]) -> Bound:
-    """The bound likelihood of `to_document`, with a table of no rows."""
+    """The bound likelihood of `to_document`, with a table of no rows.
+
+    Parameters
+    ----------
+    document : dict
+        Of `to_document`; anything else is refused.
+
+    Examples
+    --------
+    >>> from bayesgrove.likelihoods import Poisson, bind
+    >>> bound = from_document(to_document(bind(Poisson(shape=2, rate=1), [[1], [3]])))
+    >>> bound.likelihood, bound.values.shape
+    (Poisson(shape=2.0, rate=1.0), (0, 1))
+    """
     try:
         encoding = record_from_json(document["encoding"])
         bound = Bound(

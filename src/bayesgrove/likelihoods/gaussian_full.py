@@ -363,7 +363,10 @@ def scale_matrix(given: Any, default: np.ndarray, encoding: Encoding) -> np.ndar
     """The scale in encoded units: a symmetric positive definite matrix, or an error."""
     if not is_given(given):
         return default
-    matrix = np.array(given, float)
+    try:
+        matrix = np.array(given, float)
+    except (TypeError, ValueError):  # texts, ragged lists: no matrix
+        matrix = np.empty(0)
     if matrix.ndim == 0:
         matrix = matrix * np.eye(len(default))
     if matrix.shape != default.shape or not np.array_equal(matrix, matrix.T):

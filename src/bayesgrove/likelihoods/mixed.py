@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,6 +38,8 @@ class Columns(Likelihood):
     >>> round(log_marginal(mixed, [[1, 0]]), 6)  # the logarithm of 1/2 times 1/2
     -1.386294
     """
+
+    takes_categories: ClassVar[bool] = True
 
     likelihoods: Any = ()
 
