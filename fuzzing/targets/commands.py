@@ -15,8 +15,8 @@ from fuzzing.targets.places import RUNS, command, lay_out
 from fuzzing.targets.values import MOST_WORK, WORK, decoded, encoded, harmless, inside
 
 OPTIONS: dict[str, tuple[str, ...]] = {
-    "fit": ("--out", "--set", "--index", "--likelihood", "--seed", "--header", "--no-header", "--format", "--read",
-            "-v", "--force"),
+    "fit": ("--out", "--set", "--index", "--drop", "--likelihood", "--seed", "--header", "--no-header", "--format",
+            "--read", "-v", "--force"),
     "predict": ("-o", "--proba", "--force"),
     "impute": ("-o", "--level", "--force"),
     "export": ("--format", "-o", "--view", "--force"),
@@ -24,8 +24,8 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "status": (),
     "report": ("-o", "--title", "--force"),
     "watch": ("--host", "--port", "--no-browser"),
-    "sweep": ("--out", "--grid", "--settings", "--set", "--repeats", "--metric", "--classes", "--index", "--seed",
-              "--header"),
+    "sweep": ("--out", "--grid", "--settings", "--set", "--repeats", "--metric", "--classes", "--index", "--drop",
+              "--seed", "--header"),
     "reproduce": ("--quick", "--out", "--seed", "--data-home", "--force"),
     "demo": ("--out", "--force"),
     "doctor": (),

@@ -60,7 +60,7 @@ def array_of(document: Any) -> np.ndarray | None:
     """The array of `plain_array`; None for what is none, which is numpy's to refuse and not ours."""
     try:
         return np.array(document["data"], document["dtype"]).reshape(document["shape"])
-    except (TypeError, ValueError, KeyError, OverflowError, MemoryError):
+    except (TypeError, ValueError, KeyError, OverflowError, MemoryError, SyntaxError):  # the last: of a dtype's name
         return None
 
 

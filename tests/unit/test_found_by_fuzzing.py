@@ -11,6 +11,7 @@ from bayesgrove import BHC, BHMC, RBHMC, NRMMixture, TreeHMM, TreeHMMMixture, lo
 from bayesgrove.cli.main import main
 from bayesgrove.core.errors import (
     InvalidFileError,
+    InvalidLikelihoodError,
     InvalidSettingError,
     InvalidTableError,
     InvalidTreeError,
@@ -20,11 +21,24 @@ from bayesgrove.core.table import table_from_array
 from bayesgrove.inference.folder import NAME, read_run, write_run, writing
 from bayesgrove.inference.status import run_status
 from bayesgrove.io.arrays import array_from_npy
+from bayesgrove.io.blocks import is_block_source
 from bayesgrove.io.frames import table_from_frame
 from bayesgrove.io.model_file import read_model, write_model
+from bayesgrove.io.tables import read_table
 from bayesgrove.io.tree_data import TreeData
-from bayesgrove.likelihoods import Categorical, from_document, log_marginal, to_document
+from bayesgrove.likelihoods import (
+    Binomial,
+    Categorical,
+    GaussianDiagonal,
+    GaussianFull,
+    Multinomial,
+    Poisson,
+    from_document,
+    log_marginal,
+    to_document,
+)
 from bayesgrove.likelihoods.bind import bind
+from bayesgrove.report.live import PageServer
 from bayesgrove.report.page import page_html
 from bayesgrove.trees import Tree
 
@@ -252,10 +266,13 @@ def test_a_request_names_a_model(tmp_path, capsys):
 
 def test_numbers_beyond_64_bits_in_frames():
     pl = pytest.importorskip("polars")
-    large = pl.DataFrame({"a": [10**20, 1, None], "b": [0.0, 1.0, 2.0]})
-    assert BHC().fit(large).labels_.shape == (3,)
+    wide = pl.DataFrame({"a": pl.Series([10**9, 1, None], dtype=pl.Int128), "b": [0.0, 1.0, 2.0]})
+    assert BHC().fit(wide).labels_.shape == (3,)
+    for large in (pl.DataFrame({"a": [10**20, 1, None]}), pd.DataFrame({"a": [10**400, 1]})):
+        with pytest.raises(InvalidTableError, match="integers beyond 2\\*\\*53, which would be rounded"):
+            table_from_frame(large)
     with pytest.raises(InvalidTableError, match="beyond what a float can be"):
-        table_from_frame(pd.DataFrame({"a": [10**400, 1]}))
+        table_from_frame(pd.DataFrame({"a": [10**400, 0.5]}))
 
 
 def test_labels_of_a_model_file_need_no_memory_for_their_gaps(tmp_path):
@@ -265,3 +282,38 @@ def test_labels_of_a_model_file_need_no_memory_for_their_gaps(tmp_path):
     write_model(path, file.kind, file.document, {**file.arrays, "labels": np.array([0, 2**40, 1])})
     with pytest.raises(InvalidFileError, match="labels are not 0, 1"):
         load(path)
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "message"),
+    [
+        (Binomial(n_trials=1e20), r"n_trials must be at most 2\*\*53"),
+        (GaussianDiagonal(shape=1e308), r"shape must be between 1e-100 and 1e\+100, got 1e\+308"),
+        (Poisson(rate=[1.0, 1e-308]), "rate must be between 1e-100 and"),
+        (Multinomial(pseudo_count=1e308), "pseudo_count must be between"),
+        (GaussianFull(scale=""), "scale must be a number or a symmetric matrix"),
+        (GaussianFull(scale=[[1.0], [1.0, 2.0]]), "scale must be a number or a symmetric matrix"),
+    ],
+)
+def test_numbers_of_likelihoods_that_no_cell_can_bear(likelihood, message):
+    with pytest.raises(InvalidLikelihoodError, match=message):
+        log_marginal(likelihood, [[1.0, 0.0], [0.0, 1.0]])
+
+
+def test_a_name_in_an_archive_that_is_no_text(tmp_path):
+    path = tmp_path / "table.npz"
+    np.savez(path, **{"é": np.eye(2)})
+    content = path.read_bytes()
+    path.write_bytes(content.replace("é".encode(), b"\x9b\x9b", 1))
+    with pytest.raises(InvalidFileError, match=r"is damaged or not a \.npz file"):
+        read_table(path)
+
+
+def test_half_a_character_is_no_host():
+    with pytest.raises(InvalidSettingError, match=r"cannot listen on \\udad9:0"):
+        PageServer(None, "page", host="\udad9")
+
+
+def test_lists_of_unequal_lengths_are_no_blocks():
+    assert not is_block_source([[[1.0], [1.0, 2.0]], [[1.0, 2.0]]])
+    assert is_block_source([[[1.0, 2.0]], [[3.0, 4.0]]])

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesgrove.core.table import Table
+from bayesgrove.core.table import KINDS, Table
 from bayesgrove.estimators.rules import Rules, check_rules, is_array
 from bayesgrove.inference.description import Description, NodeFeatures
 from bayesgrove.stats.profiles import Feature, Profile
@@ -49,7 +49,8 @@ def restored_description(
     found = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
     names, categories = schema
     columns = found["columns"]
-    check_rules(sample_rules(found, tree, names))
+    kinds = tuple(str(kind) for kind in about["kinds"])
+    check_rules(sample_rules(found, tree, names, kinds))
     features = tuple(
         Feature(str(name), int(j), bool(is_rate), int(code)) for name, j, is_rate, code in about["features"]
     )
@@ -57,7 +58,7 @@ def restored_description(
     sample = Table(
         found["cells"],
         tuple(names[j] for j in columns),
-        tuple(str(kind) for kind in about["kinds"]),
+        kinds,
         {place: categories[j] for place, j in enumerate(columns.tolist()) if j in categories},
     )
     return Description(
@@ -72,12 +73,16 @@ def restored_description(
     )
 
 
-def sample_rules(found: dict[str, np.ndarray], tree: Tree, names: tuple[str, ...]) -> Rules:
+def sample_rules(found: dict[str, np.ndarray], tree: Tree, names: tuple[str, ...], kinds: tuple[str, ...]) -> Rules:
     """The rows to draw."""
     rows, columns, cells = found["rows"], found["columns"], found["cells"]
     return (
         ("rows described are none of the tree's", lambda: are_numbers(rows, tree.n_leaves)),
         ("columns described are none of the table's", lambda: are_numbers(columns, len(names))),
+        (
+            "kinds of columns described are unknown",
+            lambda: len(kinds) == columns.size and set(kinds) <= set(KINDS),
+        ),
         ("cells described do not fit", lambda: is_array(cells, np.float64, (rows.size, columns.size))),
     )
 

@@ -1,13 +1,13 @@
 """A result from the draws that a run has so far, without the model that makes them."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bayesgrove.core.errors import MemoryLimitError
+from bayesgrove.core.errors import InvalidFileError, MemoryLimitError
 from bayesgrove.inference.cross_posterior import CrossPosterior, cross_posterior
 from bayesgrove.inference.description import Description, spread
 from bayesgrove.inference.folder import read_run
@@ -26,6 +26,9 @@ MOST_LABELS = 2_000_000
 """Labels (draws x items) that the estimate and the tree are made from: a look, not the last word."""
 FEWEST_DRAWS, MOST_DRAWS = 40, 400
 N_STARTS = 2
+DRAWN = ({"view_labels", "row_labels"}, {"paths"}, {"labels"})
+"""What draws of any model hold."""
+STACKED = ("view_labels", "paths", "labels")
 Describe = Callable[[Tree, np.ndarray], Description | None]
 
 
@@ -108,12 +111,28 @@ def posterior_so_far(traces: list[MemoryTrace], attributes: dict[str, Any]) -> P
     n_draws = min(trace.n_draws for trace in under_way)
     drawn = [trace.arrays(n_draws) for trace in under_way]
     scalars = [trace.scalars(n_draws) for trace in under_way]
+    _refuse_unknown([_layout(own) | dict.fromkeys(of_chain) for own, of_chain in zip(drawn, scalars, strict=True)])
     stacked = {name: np.stack([scalar[name] for scalar in scalars]) for name in scalars[0]}
     if "view_labels" in drawn[0]:
         return cross_posterior(drawn, stacked, attributes)
     if "paths" in drawn[0]:
         return PathPosterior.from_paths(np.stack([own["paths"] for own in drawn]), stacked, {}, attributes)
     return Posterior(np.stack([own["labels"] for own in drawn]), stacked, {}, attributes)
+
+
+def _layout(drawn: Mapping[str, Any]) -> dict[str, tuple[int, ...] | None]:
+    """Names of a chain's draws, with the shape of what is stacked over chains; other shapes may differ."""
+    return {name: values.shape if name in STACKED else None for name, values in drawn.items()}
+
+
+def _refuse_unknown(layouts: list[dict[str, tuple[int, ...] | None]]) -> None:
+    """Raise where chains hold no draws that are known here, or not all the same."""
+    first = layouts[0]
+    if any(layout != first for layout in layouts) or not any(known <= first.keys() for known in DRAWN):
+        names = ", ".join(sorted(set().union(*layouts)))
+        raise InvalidFileError(
+            f"the run is damaged: its chains hold ({names:.200}), not one kind of draws each the same."
+        )
 
 
 def _some_draws(posterior: Posterior) -> Posterior:

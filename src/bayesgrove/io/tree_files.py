@@ -31,7 +31,16 @@ _LARGEST_HEADER = 2**20
 _BLOCK = 2**20
 _BYTES_OF_ZIP_ENTRY = 4096
 """Room for a name in the list of an archive's members."""
-_DAMAGE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, tarfile.TarError, RuntimeError, NotImplementedError)
+_DAMAGE = (
+    OSError,
+    EOFError,
+    zlib.error,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    RuntimeError,
+    NotImplementedError,
+    UnicodeDecodeError,  # a name in an archive
+)
 """RuntimeError: a password is asked for, or headers nested without end."""
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 

@@ -149,8 +149,10 @@ class _Collector:
     def result(self) -> Reading:
         """All trees as a forest, shaped as the options say."""
         if not self.trees:
-            reason = f" The first reason: {self.skipped[0].reason}" if self.skipped else ""
-            raise InvalidFileError(f"nothing was read, {len(self.skipped)} documents were left out.{reason}")
+            if not self.skipped:
+                raise InvalidFileError("nothing was read: there are no documents. Give at least one.")
+            left = f"{len(self.skipped):,} document{' was' if len(self.skipped) == 1 else 's were'} left out"
+            raise InvalidFileError(f"nothing was read, {left}. The first reason: {self.skipped[0].reason}")
         offsets = np.cumsum([0, *(tree.labels.size for tree in self.trees)])
         codes = np.concatenate([tree.labels for tree in self.trees])
         depths = np.concatenate([tree.depths for tree in self.trees])
