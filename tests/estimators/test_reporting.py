@@ -14,7 +14,7 @@ from bayesgrove.core.rng import generator
 from bayesgrove.estimators.description_files import MOST_KEPT_CELLS, description_parts
 from bayesgrove.inference.partial import partial_result, posterior_so_far
 from bayesgrove.inference.status import read_chains
-from bayesgrove.inference.trace import MemoryTrace
+from bayesgrove.inference.trace import Draw, MemoryTrace
 from bayesgrove.io.model_file import read_model, write_model
 from bayesgrove.report.document import report_document
 
@@ -136,6 +136,15 @@ def test_a_feature_without_a_column_is_refused(saved, tmp_path):
         load(tmp_path / "bad.bg")
 
 
+@pytest.mark.parametrize("kinds", [[], ["float"], ["number"] * 60])
+def test_kinds_of_columns_that_do_not_fit_are_refused(kinds, saved, tmp_path):
+    document = json.loads(json.dumps(saved.document))
+    document["description"]["kinds"] = kinds
+    write_model(tmp_path / "bad.bg", "BHC", document, saved.arrays)
+    with pytest.raises(InvalidFileError, match="kinds of columns described are unknown"):
+        load(tmp_path / "bad.bg")
+
+
 def test_a_file_of_an_older_version_has_no_description(saved, tmp_path):
     document = {name: part for name, part in saved.document.items() if name != "description"}
     arrays = {name: array for name, array in saved.arrays.items() if not name.startswith("described_")}
@@ -186,3 +195,34 @@ def test_chains_far_behind_are_left_out(frame, tmp_path):
     (half, _) = read_chains(tmp_path / "run", n_draws=20)
     assert posterior_so_far([first, half], {}).labels.shape == (2, 20, 60)
     assert posterior_so_far([MemoryTrace(5)], {}) is None
+
+
+@pytest.mark.parametrize(
+    "chains",
+    [
+        [({"places": np.zeros(3, np.int64)}, {"log_joint": 0.0})],
+        [({"labels": np.zeros(3, np.int64)}, {"log_joint": 0.0}), ({"paths": np.zeros((3, 2), np.int32)}, {})],
+        [({"labels": np.zeros(3, np.int64)}, {"log_joint": 0.0}), ({"labels": np.zeros(3, np.int64)}, {"u": 1.0})],
+        [({"labels": np.zeros(3, np.int64)}, {}), ({"labels": np.zeros(4, np.int64)}, {})],
+        [({"view_labels": np.zeros(3, np.int64)}, {})],
+    ],
+)
+def test_chains_of_other_draws_are_damaged(chains):
+    traces = []
+    for arrays, scalars in chains:
+        traces.append(MemoryTrace(1))
+        traces[-1].append(Draw(0, arrays, scalars))
+    with pytest.raises(InvalidFileError, match=r"the run is damaged: its chains hold \("):
+        posterior_so_far(traces, {})
+
+
+@pytest.mark.parametrize("second", [[2, 2], [1, 2]], ids=["another number", "changing"])
+def test_chains_may_have_different_numbers_of_views(second):
+    traces = []
+    for views in ([1, 1], second):
+        traces.append(MemoryTrace(2))
+        for number, n_views in enumerate(views):
+            columns = np.array([0, 0, n_views - 1])
+            rows = np.zeros((n_views, 5), np.int64)
+            traces[-1].append(Draw(number, {"view_labels": columns, "row_labels": rows}, {"log_joint": 0.0}))
+    assert posterior_so_far(traces, {}).view_labels.shape == (2, 2, 3)

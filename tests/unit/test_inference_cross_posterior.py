@@ -78,6 +78,9 @@ def test_export_to_arviz_and_netcdf(posterior, tmp_path):
     xarray = pytest.importorskip("xarray")
     tree = posterior.to_arviz()
     assert tree["posterior"]["view_labels"].dims == ("chain", "draw", "column")
+    extra = {"column_numbers": np.zeros((*posterior.labels.shape, 4))}
+    learned = CrossPosterior(posterior.labels, {}, extra, rows=posterior.rows).to_arviz()["posterior"]
+    assert learned["column_numbers"].dims == ("chain", "draw", "column", "number")
     posterior.to_netcdf(tmp_path / "draws.nc")
     with xarray.open_datatree(tmp_path / "draws.nc", engine="h5netcdf") as stored:
         lines = stored["rows"]

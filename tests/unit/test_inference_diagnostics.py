@@ -88,6 +88,8 @@ def test_stuck_chains_are_caught_by_pairs_alone():
     assert "r_hat of together[0,2] is infinite (should be below 1.01), and 3 more" in found.verdict.sentence
     assert "bulk ESS of together[0,2] is 2 (should be at least 200)" in found.verdict.sentence
     assert "run longer: continue_fit(n_draws=3800)." in found.verdict.sentence
+    both = "run longer: continue_fit(n_draws=3800) in Python, bayesgrove resume RUN --draws 4000 in a shell."
+    assert both in found.verdict.sentence_for_readers
     assert found.chain_distance.largest == 1.0
     assert found.chain_distance.mean == pytest.approx(0.4)
     assert found.chain_distance.expected_largest == 0.0

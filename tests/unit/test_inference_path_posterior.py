@@ -114,8 +114,11 @@ def test_subset_keeps_paths_labels_and_scalars_together():
 
 def test_arviz_has_items_and_levels(tmp_path):
     xarray = pytest.importorskip("xarray")
-    posterior = PathPosterior.from_paths(random_paths(1), {"cdl": np.zeros((2, 6))}, {}, {"model": "BHMC"})
+    paths = random_paths(1)
+    extra = {"components": paths[:, :, :, 0]}
+    posterior = PathPosterior.from_paths(paths, {"cdl": np.zeros((2, 6))}, extra, {"model": "BHMC"})
     found = posterior.to_arviz()["posterior"]["paths"]
+    assert posterior.to_arviz()["posterior"]["components"].dims == ("chain", "draw", "item")
     assert found.dims == ("chain", "draw", "item", "level")
     assert found.coords["level"].values.tolist() == [1, 2, 3]
     posterior.to_netcdf(tmp_path / "draws.nc")

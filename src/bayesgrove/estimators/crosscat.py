@@ -254,7 +254,7 @@ class CrossCat(ChainEstimator, CrossClusterer):
         bound = self._learned_bound()
         views = self._estimate_views(bound)
         column_tree = self.posterior_.consensus_tree(self._schema[0])
-        details = {"verdict": self.diagnostics_.verdict.sentence}
+        details = {"verdict": self.diagnostics_.verdict.sentence_for_readers}
         estimate = Estimate(views, column_tree, None, details, self.posterior_, self.diagnostics_)
         self._keep(bound, estimate, self._make_answers(bound, views))
         self.result_ = replace(self.result_, provenance=self._about)  # it names no folder

@@ -338,7 +338,7 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
     def _result_parts(self) -> dict[str, Any]:
         parts: dict[str, Any] = {"log_evidence": getattr(self, "log_evidence_", None)}
         if hasattr(self, "posterior_"):
-            verdict = self.diagnostics_.verdict.sentence
+            verdict = self.diagnostics_.verdict.sentence_for_readers
             parts |= {"posterior": self.posterior_, "diagnostics": self.diagnostics_, "details": {"verdict": verdict}}
         elif self.method == "paper":
             parts["details"] = {"note": "the printed procedure: no draws of a posterior"}

@@ -204,11 +204,11 @@ class NestedEstimator(ChainEstimator, Clusterer):
         self._set_numbers()
         self.selected_draw_, levels = self._select_tree()
         self._set_levels(levels)
-        self.tree_ = hierarchy_tree(self.posterior_, levels)
+        self.tree_ = hierarchy_tree(self.posterior_, levels, self._row_names)
         self._kept = keep_draws(self._target, self._drawn, levels)
         self.scores_ = self._score_tree()
         described = describe_rows(self._table.take, self._table.n_columns, self.tree_, self.labels_)
-        self._set_result(described, {"verdict": self.diagnostics_.verdict.sentence, **self._judge_draws()})
+        self._set_result(described, {"verdict": self.diagnostics_.verdict.sentence_for_readers, **self._judge_draws()})
 
     def _set_levels(self, levels: np.ndarray) -> None:
         self.level_labels_ = levels

@@ -4,12 +4,18 @@ from html import escape
 
 from bayesgrove.inference.overview import cluster_certainty, count_law
 from bayesgrove.inference.result import Result
+from bayesgrove.inference.views import view_count_law, view_result
 from bayesgrove.report import words
 
 
 def result_html(result: Result) -> str:
-    """How many clusters, how sure, whether to trust it, and the top of the tree."""
+    """How many clusters, how sure, whether to trust it, and the top of the tree; of several views the largest."""
+    views: tuple[str, ...] = ()
+    if result.views:
+        views = (words.how_many_views(result, view_count_law(result)), f"In {result.views[0].name}, the largest:")
+        result = view_result(result, 0)  # draws of views are of columns, not of rows
     sentences = (
+        *views,
         words.how_many(result, count_law(result)),
         words.how_sure(result, cluster_certainty(result)),
         words.whether_to_trust(result),

@@ -256,7 +256,7 @@ class NRMMixture(ChainEstimator, Clusterer):
         log_kappa = log_kappa_table(self._process.kind, numbers.mean(axis=0), self.labels_.size)
         draws = posterior.labels.reshape(-1, posterior.n_items)
         together = cohesion(draws, self.labels_)
-        self.tree_ = estimate_tree(learned.prior, bound.values, self.labels_, log_kappa, together)
+        self.tree_ = self._named(estimate_tree(learned.prior, bound.values, self.labels_, log_kappa, together))
         chosen = choose_draws(len(draws), float(posterior.scalars["n_clusters"].mean()), n_stats(bound.prior))
         self._kept = keep_draws(
             bound.prior,
@@ -286,7 +286,7 @@ class NRMMixture(ChainEstimator, Clusterer):
             likelihood=self.likelihood_,
             feature_names=self._names,
             provenance=self._about,
-            details={"verdict": self.diagnostics_.verdict.sentence},
+            details={"verdict": self.diagnostics_.verdict.sentence_for_readers},
             posterior=self.posterior_,
             diagnostics=self.diagnostics_,
             description=description,

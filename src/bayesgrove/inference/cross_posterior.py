@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from bayesgrove.core.errors import InvalidInputError
 from bayesgrove.inference.export import draws_to_arviz
+from bayesgrove.inference.notebook import draws_html
 from bayesgrove.inference.posterior import Posterior
 
 
@@ -59,6 +60,9 @@ class CrossPosterior(Posterior):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.labels, dict(self.scalars), dict(self.extra), dict(self.attributes), self.rows)
+
+    def _repr_html_(self) -> str:
+        return draws_html(self.labels, tuple(self.scalars), items="columns", groups="views")
 
     @property
     def view_labels(self) -> np.ndarray:
@@ -123,7 +127,12 @@ class CrossPosterior(Posterior):
         line as coordinates: draws differ in their numbers of views.
         """
         tree = draws_to_arviz(
-            self.labels, {**self.scalars, **self.extra}, self.attributes, name="view_labels", item="column"
+            self.labels,
+            {**self.scalars, **self.extra},
+            self.attributes,
+            name="view_labels",
+            item="column",
+            dims={"column_numbers": ["column", "number"]} if "column_numbers" in self.extra else None,
         )
         number = np.repeat(np.arange(self.n_views.size), self.n_views.ravel())
         places = {"chain": number // self.n_draws, "draw": number % self.n_draws}

@@ -36,10 +36,44 @@ VARYING, CONSTANT, NOT_FINITE, TOO_SHORT = "", "constant", "not finite", "too sh
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a run may be trusted, and a sentence that says why or what to do."""
+    """Whether a run may be trusted, why, and what to do.
+
+    Attributes
+    ----------
+    converged : bool
+    finding : str
+        Why, without a full stop.
+    n_draws : int
+        Draws per chain that were looked at.
+    n_more_draws : int or None
+        Draws per chain that should be added; None where that would not help.
+    remark : str
+        A sentence more, or nothing.
+    """
 
     converged: bool
-    sentence: str
+    finding: str
+    n_draws: int
+    n_more_draws: int | None = None
+    remark: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The whole, with the call in Python that does what is advised."""
+        return self.advising(f"continue_fit(n_draws={self.n_more_draws})")
+
+    @property
+    def sentence_for_readers(self) -> str:
+        """The whole for those of whom nobody knows how the chains were run: the call and the command."""
+        n_all = self.n_draws + (self.n_more_draws or 0)
+        return self.advising(
+            f"continue_fit(n_draws={self.n_more_draws}) in Python, bayesgrove resume RUN --draws {n_all} in a shell"
+        )
+
+    def advising(self, how: str) -> str:
+        """The whole, with these words for how to add draws."""
+        advice = "" if self.n_more_draws is None else f"; run longer: {how}"
+        return " ".join(filter(None, (f"{self.finding}{advice}.", self.remark)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -208,27 +242,26 @@ def judge(table: np.ndarray, n_chains: int, n_draws: int) -> Verdict:
     """The verdict: r_hat below 1.01 and a bulk ESS of 100 per chain for every scalar that varies."""
     broken = table[table["state"] == NOT_FINITE]
     if broken.size:
-        return Verdict(False, f"Not converged: {_list(broken['name'])} took values that are not finite numbers.")
+        words = f"Not converged: {_list(broken['name'])} took values that are not finite numbers"
+        return Verdict(False, words, n_draws)
     least = _least_draws(n_chains)
     if n_draws < least:
-        words = "one chain" if n_chains == 1 else f"{n_chains} chains"
-        return Verdict(
-            False,
-            f"Too short to tell: {n_draws} draws of {words}, at least {least} are needed; "
-            f"run longer: continue_fit(n_draws={1000 - n_draws}).",
-        )
+        chains = "one chain" if n_chains == 1 else f"{n_chains} chains"
+        words = f"Too short to tell: {n_draws} draws of {chains}, at least {least} are needed"
+        return Verdict(False, words, n_draws, 1000 - n_draws)
     rows = table[table["state"] == VARYING]
     if not rows.size:
-        return Verdict(True, "Converged, or never moved: every scalar is constant over all draws and chains.")
+        words = "Converged, or never moved: every scalar is constant over all draws and chains"
+        return Verdict(True, words, n_draws)
     wanted = MIN_ESS_PER_CHAIN * n_chains
     # Comparisons with nan are false: what cannot be computed does not pass.
     apart = rows[~(rows["r_hat"] < MAX_R_HAT)]
     scarce = rows[~(rows["ess_bulk"] >= wanted)]
-    lone = " One chain only: r_hat compares its parts; several chains would show more." if n_chains == 1 else ""
+    lone = "One chain only: r_hat compares its parts; several chains would show more." if n_chains == 1 else ""
     if not (apart.size or scarce.size):
-        return Verdict(True, _praise(rows, wanted) + lone)
-    advice = f"run longer: continue_fit(n_draws={_more_draws(scarce, wanted, n_draws)})."
-    return Verdict(False, f"Not converged: {'; '.join(_complaints(apart, scarce, wanted))}; {advice}{lone}")
+        return Verdict(True, _praise(rows, wanted), n_draws, remark=lone)
+    words = f"Not converged: {'; '.join(_complaints(apart, scarce, wanted))}"
+    return Verdict(False, words, n_draws, _more_draws(scarce, wanted, n_draws), lone)
 
 
 def _least_draws(n_chains: int) -> int:
@@ -239,7 +272,7 @@ def _praise(rows: np.ndarray, wanted: int) -> str:
     worst, scarcest = rows[np.argmax(rows["r_hat"])], rows[np.argmin(rows["ess_bulk"])]
     return (
         f"Converged: r_hat of all {rows.size} scalars is below {MAX_R_HAT} (largest {worst['r_hat']:.3f}, "
-        f"{worst['name']}) and bulk ESS at least {wanted} (least {scarcest['ess_bulk']:.0f}, {scarcest['name']})."
+        f"{worst['name']}) and bulk ESS at least {wanted} (least {scarcest['ess_bulk']:.0f}, {scarcest['name']})"
     )
 
 

@@ -19,10 +19,11 @@ def draws_to_arviz(
     name: str = "labels",
     item: str = "item",
     inner: tuple[str, np.ndarray] | None = None,
+    dims: Mapping[str, list[str]] | None = None,
 ) -> Any:
     """A DataTree with one group `posterior`: labels (chain, draw, item) and all other arrays (chain, draw, ...).
 
-    `inner` names a further dimension of the labels, and its coordinates.
+    `inner` names a further dimension of the labels, and its coordinates; `dims` names those of other arrays.
     """
     try:
         import arviz_base
@@ -30,7 +31,7 @@ def draws_to_arviz(
         raise MissingExtraError("to_arviz needs arviz-base and xarray; pip install 'bayesgrove[bayes]'.") from error
     return arviz_base.from_dict(
         {"posterior": {name: labels, **others}},
-        dims={name: [item] if inner is None else [item, inner[0]]},
+        dims={name: [item] if inner is None else [item, inner[0]], **(dims or {})},
         coords={item: np.arange(labels.shape[2]), **({} if inner is None else dict([inner]))},
         attrs={"/": {name: plain_attribute(value) for name, value in attributes.items()}},
     )

@@ -85,7 +85,7 @@ class PathPosterior(Posterior):
         return _restored, (self.paths, dict(self.scalars), dict(self.extra), dict(self.attributes))
 
     def __repr__(self) -> str:
-        return f"Path{super().__repr__().replace('scalars=', f'n_levels={self.n_levels}, scalars=')}"
+        return f"{super().__repr__().replace('scalars=', f'n_levels={self.n_levels}, scalars=')}"
 
     @property
     def n_levels(self) -> int:
@@ -215,6 +215,7 @@ class PathPosterior(Posterior):
             self.attributes,
             name="paths",
             inner=("level", np.arange(1, self.n_levels + 1)),
+            dims={"components": ["item"]} if "components" in self.extra else None,
         )
 
     def _place(self, number: int) -> DrawPlace:

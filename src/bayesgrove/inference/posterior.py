@@ -89,7 +89,7 @@ class Posterior:
     def __repr__(self) -> str:
         extra = f", extra={sorted(self.extra)}" if self.extra else ""
         return (
-            f"Posterior(n_chains={self.n_chains}, n_draws={self.n_draws}, n_items={self.n_items}, "
+            f"{type(self).__name__}(n_chains={self.n_chains}, n_draws={self.n_draws}, n_items={self.n_items}, "
             f"scalars={sorted(self.scalars)}{extra})"
         )
 
@@ -209,6 +209,8 @@ class Posterior:
             The distance.
         center : int array of shape (n_items,), optional
             By default the point estimate of the same loss, searched with `random_state`.
+        random_state : int, Generator or None
+            Of that search.
         """
         if center is None:
             middle = self.point_estimate(loss, random_state=random_state).labels

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesgrove.inference.cross_posterior import CrossPosterior
 from bayesgrove.inference.description import Description
 from bayesgrove.inference.diagnostics import Diagnostics
 from bayesgrove.inference.exhibits import Exhibit
@@ -101,3 +102,8 @@ class Result:
     def n_clusters(self) -> int:
         """Number of clusters."""
         return int(self.labels.max()) + 1
+
+    @property
+    def drawn(self) -> tuple[str, str]:
+        """What draws divide and into what: rows into clusters; columns into views where these are drawn."""
+        return ("column", "view") if isinstance(self.posterior, CrossPosterior) else (self.noun, "cluster")

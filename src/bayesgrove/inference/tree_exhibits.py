@@ -8,6 +8,7 @@ import numpy as np
 from bayesgrove.inference.description import spread
 from bayesgrove.inference.exhibits import Exhibit, GridExhibit, HeatMapExhibit, LinesExhibit
 from bayesgrove.inference.tree_features import ClusterCounts, Telling, label_name, telling_labels, telling_positions
+from bayesgrove.stats.partitions import class_codes
 
 MOST_TOLD, MOST_PLACES = 6, 4
 """Labels and positions of each cluster in a report."""
@@ -26,8 +27,8 @@ class ClassTable(NamedTuple):
 
 def make_class_table(labels: np.ndarray, n_clusters: int, classes: Any) -> ClassTable:
     """Number of items of each class in each cluster."""
-    names, codes = np.unique(np.asarray(classes), return_inverse=True)
-    counts = np.bincount(labels * names.size + codes.reshape(-1), minlength=n_clusters * names.size)
+    names, codes = class_codes(classes)
+    counts = np.bincount(labels * names.size + codes, minlength=n_clusters * names.size)
     return ClassTable(tuple(names.tolist()), counts.reshape(n_clusters, names.size))
 
 
