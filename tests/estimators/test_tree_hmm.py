@@ -348,3 +348,11 @@ def test_parameters_are_kept_as_given():
     model = TreeHMMMixture(**MIXTURE)
     assert {**model.get_params(), **MIXTURE} == model.get_params()
     assert clone(model).get_params() == model.get_params()
+
+
+@pytest.mark.parametrize("model", [TreeHMM(1, n_init=1, max_iter=2), TreeHMMMixture(1, n_init=1, max_iter=2)], ids=str)
+def test_one_cluster_is_the_root_and_surely_one(model):
+    tree = model.set_params(random_state=0).fit(documents()).tree_
+    assert tree.n_nodes == 25
+    assert tree.nodes["probability"][tree.root] == 1.0
+    assert model.fit(documents()[:1]).tree_.n_nodes == 1

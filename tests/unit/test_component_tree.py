@@ -107,8 +107,9 @@ def test_wrong_cuts_are_refused():
         tree.cut(4)
     with pytest.raises(InvalidSettingError, match="a cut takes one rule, got 2 of them"):
         tree.cut("gap", n_clusters=2)
-    with pytest.raises(InvalidSettingError, match='a cut by name is "half" or "map"'):
-        tree.cut("largest")
+    for rule in ("largest", "map", 0.5):
+        with pytest.raises(InvalidSettingError, match='of them, "gap", "sign" or "half", got'):
+            tree.cut(rule)
 
 
 def test_part_of_links_gives_the_same_likelihoods():

@@ -45,7 +45,17 @@ def hang_items(
 
 
 def hang_at_root(labels: np.ndarray, sizes: np.ndarray, inside: np.ndarray) -> Tree:
-    """All clusters below one root, where there is no order of merges; its log merge odds are -inf."""
+    """All clusters below one root, where there is no order of merges; its log merge odds are -inf.
+
+    A single cluster is the root itself: nothing speaks against its being one.
+
+    Examples
+    --------
+    >>> hang_at_root(np.array([0, 0, 0]), np.array([3]), np.array([2.0])).nodes["log_merge_odds"].tolist()
+    [inf, inf, inf, 2.0]
+    """
+    if sizes.size == 1:
+        return hang_items(labels, sizes, inside, np.empty((0, 2), np.int64), np.empty(0))
     n, is_node = labels.size, sizes > 1
     n_inner = int(is_node.sum())
     place = n + np.cumsum(is_node) - 1

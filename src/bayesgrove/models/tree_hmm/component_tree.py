@@ -51,7 +51,7 @@ class ComponentsTree(Tree):
 
         Parameters
         ----------
-        rule : int, "gap", "sign", "half" or "map", optional
+        rule : int, "gap", "sign" or "half", optional
             A number of clusters: the last merges are undone. "gap" stops before the merge whose loss is the most times
             larger than any before; "sign" (the default) before the first merge that loses evidence.
         probability, n_clusters, height
@@ -66,6 +66,11 @@ class ComponentsTree(Tree):
             return self._before_last(clusters_before_gap(self.log_ratios, float(self.columns["n_trees"][-1])))
         if rule == "sign" or not given:
             return self._before_last(self.n_leaves - n_gains(self.log_ratios))
+        if rule not in (None, "half"):
+            raise InvalidSettingError(
+                f'a cut of these clusters is a number of them, "gap", "sign" or "half", got {rule!r}. '
+                "For a probability or a height say which: probability=, height=."
+            )
         return super().cut(rule, probability=probability, height=height)
 
     def _before_last(self, n_clusters: int) -> np.ndarray:
