@@ -21,6 +21,7 @@ from bayesgrove.stats.partitions import (
     MAX_MATRIX_ITEMS,
     adjusted_rand,
     binder_loss,
+    class_codes,
     relabel,
     variation_of_information,
 )
@@ -139,18 +140,18 @@ def confusion_table(labels: ArrayLike, classes: ArrayLike) -> ConfusionTable:
     Parameters
     ----------
     labels, classes : arrays of shape (n_items,)
-        Of any type that can be sorted.
+        Numbers or texts; missing ones are a class of their own.
 
     Examples
     --------
     >>> confusion_table([0, 0, 1, 1], ["a", "a", "a", "b"]).counts.tolist()
     [[2, 0], [1, 1]]
     """
-    clusters, row = np.unique(np.asarray(labels), return_inverse=True)
-    names, column = np.unique(np.asarray(classes), return_inverse=True)
+    clusters, row = class_codes(labels)
+    names, column = class_codes(classes)
     if row.size != column.size:
         raise InvalidInputError(f"labels and classes are one per item, got {row.size} and {column.size}.")
-    cells = np.bincount(row.reshape(-1) * names.size + column.reshape(-1), minlength=clusters.size * names.size)
+    cells = np.bincount(row * names.size + column, minlength=clusters.size * names.size)
     return ConfusionTable(cells.reshape(clusters.size, names.size), clusters, names)
 
 
@@ -223,7 +224,12 @@ def tree_silhouette(trees: TreeData, labels: ArrayLike, definition: str = "rouss
 def tree_silhouette_samples(
     trees: TreeData, labels: ArrayLike, definition: str = "rousseeuw", root: str = "own"
 ) -> np.ndarray:
-    """Silhouette of every tree, shape (n_trees,); parameters as in `tree_silhouette`.
+    """Silhouette of every tree, shape (n_trees,).
+
+    Parameters
+    ----------
+    trees, labels, definition, root
+        As for `tree_silhouette`.
 
     Examples
     --------

@@ -112,6 +112,14 @@ def test_count_law_of_certain_trees():
         assert (least, law.tolist()) == (n_clusters, [1.0])
 
 
+@pytest.mark.parametrize("negligible", [0.0, 0.1, 0.5, 2.0])
+def test_count_law_keeps_what_is_likeliest_however_much_is_negligible(negligible):
+    tree = Tree.from_merges([[0, 1], [2, 3]], [0.0, 0.0])  # one cluster: 1/2, two and three: 1/4 each
+    least, law = cluster_count_law(tree, negligible)
+    assert least == 1
+    assert law.tolist() == ([0.5, 0.25, 0.25] if negligible <= 0.1 else [1.0])
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_identities_of_the_weights(seed):
     rng = np.random.default_rng(seed)

@@ -1,5 +1,10 @@
 """Generators tell the truth about what they make; loaders find files or say where to put them."""
 
+import doctest
+import gzip
+import inspect
+import io
+import lzma
 from pathlib import Path
 
 import numpy as np
@@ -157,6 +162,24 @@ def test_damaged_files_are_named(name, tmp_path):
         getattr(datasets, f"load_{name}")(tmp_path)
 
 
+def other_table(suffix):
+    """Bytes of a whole file that holds a small table of another kind."""
+    archive = io.BytesIO()
+    np.savez(archive, X=np.zeros((2, 3)), y=np.zeros(2))
+    row = b"7 8\n"
+    return {".npz": archive.getvalue(), ".gz": gzip.compress(row), ".xz": lzma.compress(row)}.get(suffix, row)
+
+
+@pytest.mark.parametrize("name", sorted(set(FILES) - {"inex05", "synthetic_trees"}))
+def test_files_that_hold_another_table_are_named(name, tmp_path):
+    for relative in FILES[name]:
+        path = tmp_path / relative
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(other_table(path.suffix))
+    with pytest.raises(InvalidFileError, match=r"is damaged \(.*\bnot\b.*copy it again"):
+        getattr(datasets, f"load_{name}")(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("name", "shape", "class_sizes"),
     [
@@ -192,3 +215,17 @@ def test_the_larger_toy_has_119_clusters():
     found = datasets.load_toy10k(SHARED_DATA)
     sizes = np.unique(found.target, return_counts=True)[1]
     assert (found.data.shape, sizes.size, sizes.max()) == ((10_000, 6), 119, 412)
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_the_example_of_a_loader_is_true(name, monkeypatch):
+    """Doctests skip the lines that need research data, which few have: they are run here."""
+    if not is_present(name, SHARED_DATA):
+        pytest.skip(f"research data {name} are not in the folder shared beside the project")
+    monkeypatch.setenv("BAYESGROVE_DATA", str(SHARED_DATA))
+    text = inspect.getdoc(getattr(datasets, f"load_{name}")).replace("# doctest: +SKIP", "")
+    example = doctest.DocTestParser().get_doctest(text, {}, name, name, 0)
+    assert len(example.examples) == 3
+    said = []
+    found = doctest.DocTestRunner(verbose=False).run(example, out=said.append)
+    assert found.failed == 0, "".join(said)

@@ -1,10 +1,12 @@
 """Distances between trees and silhouettes of their clusters: golden numbers, the definitions written out, refusals."""
 
 import functools
+import math
 import time
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import silhouette_samples
 
@@ -184,6 +186,20 @@ def test_confusion_table():
     table = metrics.confusion_table([2, 0, 2, 2], ["x", "y", "y", "x"])
     assert table.counts.tolist() == [[0, 1], [2, 1]]
     assert (table.clusters.tolist(), table.classes.tolist()) == ([0, 2], ["x", "y"])
+
+
+@pytest.mark.parametrize(
+    ("classes", "names", "counts"),
+    [
+        (["x", None, math.nan, "a"], ["a", "x", "missing"], [[0, 1, 2], [1, 0, 0]]),
+        (pd.array([10, pd.NA, 2, 2], dtype="Int64"), [2, 10, "missing"], [[1, 1, 1], [1, 0, 0]]),
+        ([1, "b", 1, "b"], ["1", "b"], [[2, 1], [0, 1]]),
+        (np.array([1, "b", 1, "b"], dtype=object), [1, "b"], [[2, 1], [0, 1]]),
+    ],
+)
+def test_classes_that_are_missing_or_of_several_types(classes, names, counts):
+    table = metrics.confusion_table([0, 0, 0, 1], classes)
+    assert (table.classes.tolist(), table.counts.tolist()) == (names, counts)
 
 
 TWO = TreeData.from_newick(["(a,b)r;", "(a,c)r;"])

@@ -59,7 +59,7 @@ def sections(documentation: str) -> list[str]:
     return [title for title, line in itertools.pairwise(lines) if title and line == "-" * len(title)]
 
 
-def check_documentation(kind: type) -> None:
+def check_documentation(kind: object) -> None:
     """A first line that says what it is, parameters, and an example that is run."""
     documentation = inspect.getdoc(kind)
     assert documentation
@@ -96,3 +96,58 @@ def test_importing_the_package_loads_nothing_heavy_and_is_quick():
     found = json.loads(done.stdout)
     assert found["heavy"] == []
     assert found["seconds"] < MAX_IMPORT_CPU_SECONDS
+
+
+def documented_parameters(documentation: str) -> list[str] | None:
+    """Names in the section Parameters of numpydoc; None without one."""
+    lines = inspect.cleandoc(documentation).splitlines()
+    if "Parameters" not in lines:
+        return None
+    body = lines[lines.index("Parameters") + 2 :]
+    ends = [place for place, (title, line) in enumerate(itertools.pairwise(body)) if title and line == "-" * len(title)]
+    entries = [line for line in body[: ends[0] if ends else None] if line and not line.startswith(" ")]
+    return [name.strip().lstrip("*") for line in entries for name in line.split(" : ")[0].split(",")]
+
+
+def public_callables() -> dict[str, object]:
+    """Public functions, classes and their methods by name."""
+    found: dict[str, object] = {}
+    for package in PACKAGES:
+        module = importlib.import_module(package)
+        for name in module.__all__:
+            kind = getattr(module, name)
+            if callable(kind) and inspect.getmodule(kind).__name__.startswith("bayesgrove"):
+                found[f"{package}.{name}"] = kind
+            methods = inspect.getmembers(kind, inspect.isfunction) if inspect.isclass(kind) else []
+            own = [(method, f) for method, f in methods if method[0] != "_" and f.__module__.startswith("bayesgrove")]
+            found |= {f"{package}.{name}.{method}": function for method, function in own}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), public_callables().items(), ids=lambda value: value if type(value) is str else ""
+)
+def test_documented_parameters_are_those_of_the_signature(name, kind):
+    documented = documented_parameters(kind.__doc__ or "")
+    if documented is None:  # one line says it all, or `Attributes` does
+        return
+    given = [key for key in inspect.signature(kind).parameters if key not in ("self", "cls")]
+    assert set(documented) == set(given), name
+
+
+def public_functions() -> dict[str, object]:
+    """Public functions by name, without methods."""
+    found = public_callables().items()
+    return {name: kind for name, kind in found if inspect.isfunction(kind) and kind.__qualname__ == kind.__name__}
+
+
+@pytest.mark.parametrize("name", public_functions())
+def test_a_public_function_is_documented_with_an_example(name):
+    check_documentation(public_functions()[name])
+
+
+@pytest.mark.parametrize("name", [name for name in public_functions() if name.startswith("bayesgrove.plot.")])
+def test_an_example_closes_its_figure(name):
+    """Open figures of many examples are a warning of matplotlib, and so an error in whichever comes next."""
+    examples = inspect.getdoc(public_functions()[name]).split("Examples\n")[1]
+    assert examples.rstrip().endswith(">>> plt.close(ax.figure)")

@@ -31,6 +31,7 @@ def make_asymmetric_trees(
         Probability that a node has a child at each position.
     size_ranges : pairs of int, one per class
         Smallest and largest number of nodes.
+    random_state : int, Generator or None
 
     Returns
     -------

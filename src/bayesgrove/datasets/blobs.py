@@ -36,10 +36,13 @@ def make_blobs_tree(
         Points, spread over the leaf clusters as evenly as can be.
     depth, branching : int
         Levels of clusters, and children of each; there are branching ** depth leaf clusters.
+    n_features : int
+        Columns.
     spread, shrink : float
         Standard deviation of the first level's centres, and its factor from level to level.
     noise : float
         Standard deviation of points around their leaf's centre.
+    random_state : int, Generator or None
 
     Returns
     -------
@@ -84,6 +87,12 @@ def make_benchmark_blobs(kind: str, n: int, d: int = 10, random_state: Any = Non
         60 clusters with sizes like k ** -1.5; 5 groups of 6 clusters; 20 strongly overlapping clusters.
     n, d : int
         Rows and columns.
+    random_state : int, Generator or None
+
+    Examples
+    --------
+    >>> make_benchmark_blobs("separated", 100, random_state=0).X.shape
+    (100, 10)
     """
     if kind not in _KINDS:
         raise InvalidSettingError(f"kind is one of {', '.join(_KINDS)}, got {kind!r}.")

@@ -41,6 +41,13 @@ def make_cross_table(
     -----
     Success probabilities are Beta(1/2, 1/2) for each cluster and column. The defaults make the table of
     Li & Shafto (2011), section 8.1.
+
+    Examples
+    --------
+    >>> import bayesgrove as bg
+    >>> table = bg.datasets.make_cross_table(20, view_columns=(4, 6), view_clusters=(3, 2))
+    >>> table.X.shape, int((table.view_labels == 1).sum()), table.row_labels.max(axis=1).tolist()
+    ((20, 10), 6, [2, 1])
     """
     if len(view_columns) != len(view_clusters) or not view_columns:
         raise InvalidSettingError(

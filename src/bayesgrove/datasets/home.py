@@ -51,7 +51,19 @@ class Dataset(NamedTuple):
 
 
 def data_home(folder: str | os.PathLike[str] | None = None) -> Path:
-    """The data folder: the argument, else BAYESGROVE_DATA, else `bayesgrove` in the user's cache folder."""
+    """The data folder: the argument, else BAYESGROVE_DATA, else `bayesgrove` in the user's cache folder.
+
+    Parameters
+    ----------
+    folder : path, optional
+        `~` is the user's home folder.
+
+    Examples
+    --------
+    >>> import bayesgrove as bg
+    >>> bg.datasets.data_home("research").as_posix()
+    'research'
+    """
     chosen = folder or os.environ.get("BAYESGROVE_DATA")
     return Path(chosen).expanduser() if chosen else cache_folder() / "bayesgrove"
 

@@ -324,6 +324,8 @@ class TreeData:
 
         Parameters
         ----------
+        max_outdegree : int
+            Number of positions.
         overflow : {"share_last", "truncate", "error"}
             Nodes beyond move to the last position, or go with all below them, or are refused. `n_overflowing` of the
             result counts them.
@@ -365,6 +367,13 @@ def read_trees(
     **options
         Options of `bayesgrove.io.tree_documents.ReaderOptions`: what becomes a label, the largest out-degree, limits,
         `errors="skip"`, `progress`.
+
+    Examples
+    --------
+    >>> import json
+    >>> modules = read_trees(json.__path__[0], format="python")  # the syntax trees of a package
+    >>> sorted(os.path.basename(source) for source in modules.sources)[:3]
+    ['__init__.py', 'decoder.py', 'encoder.py']
     """
     return TreeData.from_reading(
         read_files(paths, format, make_options(options, () if format == "auto" else (format,)))

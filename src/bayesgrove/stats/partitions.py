@@ -1,7 +1,8 @@
 """Partitions of items as label vectors: normal form, comparison, averages, enumeration."""
 
+import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,6 +40,39 @@ def relabel(labels: ArrayLike) -> np.ndarray:
     return rank[inverse]
 
 
+MISSING_CLASS = "missing"
+_MISSING_TYPES = ("NoneType", "NAType", "NaTType")
+"""By name: pandas' own are known here without pandas."""
+
+
+def class_codes(classes: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Different classes in their order, and the place of each item's among them; None and NaN are a class, the last.
+
+    Examples
+    --------
+    >>> names, codes = class_codes(["b", None, "a", "b"])
+    >>> names.tolist(), codes.tolist()
+    (['a', 'b', 'missing'], [1, 2, 0, 1])
+    """
+    given = np.asarray(classes)
+    if given.dtype.kind not in "Of":
+        names, codes = np.unique(given, return_inverse=True)
+        return names, codes.reshape(-1)
+    cells = [None if _is_missing(cell) else cell for cell in given.ravel().tolist()]
+    known: set[Any] = set(cells) - {None}
+    try:
+        order = sorted(known)
+    except TypeError:  # of several types
+        order = sorted(known, key=str)
+    place = {cell: k for k, cell in enumerate(order)}
+    names = np.array([*order, *([MISSING_CLASS] if None in cells else [])], dtype=object)
+    return names, np.array([place.get(cell, len(order)) for cell in cells], dtype=np.int64)
+
+
+def _is_missing(cell: Any) -> bool:
+    return type(cell).__name__ in _MISSING_TYPES or (isinstance(cell, float) and math.isnan(cell))
+
+
 def contingency(first: ArrayLike, second: ArrayLike) -> np.ndarray:
     """Counts of items by (block of first, block of second), blocks in order of first appearance."""
     a, b = _pair(first, second)
@@ -54,7 +88,18 @@ def overlap(first: ArrayLike, second: ArrayLike) -> Overlap:
 
 
 def variation_of_information(first: ArrayLike, second: ArrayLike) -> float:
-    """H(first) + H(second) - 2 I(first, second) in nats: a distance, 0 for equal partitions."""
+    """H(first) + H(second) - 2 I(first, second) in nats: a distance, 0 for equal partitions.
+
+    Parameters
+    ----------
+    first, second : int arrays of shape (n_items,)
+        Labels of the items in two partitions.
+
+    Examples
+    --------
+    >>> variation_of_information([0, 0, 1, 1], [0, 0, 0, 0])  # log 2
+    0.693...
+    """
     sizes = overlap(first, second)
     n = sizes.first.sum()
     distance = _size_entropy(sizes.first) + _size_entropy(sizes.second) - 2.0 * _size_entropy(sizes.both)
@@ -62,7 +107,18 @@ def variation_of_information(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def binder_loss(first: ArrayLike, second: ArrayLike) -> float:
-    """Share of the pairs of items that one partition joins and the other parts (1 - Rand index)."""
+    """Share of the pairs of items that one partition joins and the other parts (1 - Rand index).
+
+    Parameters
+    ----------
+    first, second : int arrays of shape (n_items,)
+        Labels of the items in two partitions.
+
+    Examples
+    --------
+    >>> binder_loss([0, 0, 1], [0, 1, 1])  # two pairs of three
+    0.666...
+    """
     sizes = overlap(first, second)
     n_all = _n_pairs(sizes.first.sum(keepdims=True))
     apart = _n_pairs(sizes.first) + _n_pairs(sizes.second) - 2.0 * _n_pairs(sizes.both)
@@ -70,7 +126,18 @@ def binder_loss(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def adjusted_rand(first: ArrayLike, second: ArrayLike) -> float:
-    """Rand index corrected for chance: 1 for equal partitions, about 0 for unrelated ones."""
+    """Rand index corrected for chance: 1 for equal partitions, about 0 for unrelated ones.
+
+    Parameters
+    ----------
+    first, second : int arrays of shape (n_items,)
+        Labels of the items in two partitions.
+
+    Examples
+    --------
+    >>> adjusted_rand([0, 0, 1, 1], [5, 5, 2, 2])
+    1.0
+    """
     sizes = overlap(first, second)
     joined = _n_pairs(sizes.both)
     joined_first, joined_second = _n_pairs(sizes.first), _n_pairs(sizes.second)

@@ -118,6 +118,8 @@ class Forest:
 
         Parameters
         ----------
+        max_outdegree : int
+            Number of positions.
         overflow : {"share_last", "truncate", "error"}
             Nodes beyond move to the last position, or go with all below them, or are refused.
         """

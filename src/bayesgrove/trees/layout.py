@@ -83,7 +83,21 @@ def _urgency(tree: "Tree", node: int) -> tuple[float, int, int]:
 
 
 def lay_out(tree: "Tree", max_leaves: int = 40) -> Layout:
-    """Places of the shown nodes, at most `max_leaves` along x."""
+    """Places of the shown nodes, at most `max_leaves` along x.
+
+    Parameters
+    ----------
+    tree : Tree
+    max_leaves : int, default=40
+        Larger trees show their highest merges; the branches below are collapsed.
+
+    Examples
+    --------
+    >>> from bayesgrove.trees import Tree, lay_out
+    >>> layout = lay_out(Tree.from_merges([[0, 1], [2, 3], [4, 5]], heights=[1.0, 2.0, 3.0]), max_leaves=3)
+    >>> layout.node.tolist(), layout.x.tolist(), layout.is_collapsed.tolist()
+    ([2, 3, 4, 5, 6], [1.0, 2.0, 0.0, 1.5, 0.75], [False, False, True, False, False])
+    """
     return lay_out_opened(tree, opened_nodes(tree, max_leaves))
 
 

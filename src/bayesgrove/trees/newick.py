@@ -96,7 +96,22 @@ class _Reader:
 
 
 def parse_newick(source: str, *, max_nodes: int = MAX_NODES) -> ParsedNewick:
-    """Parents, names and branch lengths of one Newick tree; errors name the position in the text."""
+    """Parents, names and branch lengths of one Newick tree; errors name the position in the text.
+
+    Parameters
+    ----------
+    source : str
+        Ends with `;`.
+    max_nodes : int, default=10_000_000
+        Larger trees are refused.
+
+    Examples
+    --------
+    >>> from bayesgrove.trees import parse_newick
+    >>> found = parse_newick("((cat:1,lion:1)felines:2,oak:3);")
+    >>> found.parent.tolist(), found.names
+    ([2, 2, 4, 4, -1], ['cat', 'lion', 'felines', 'oak', ''])
+    """
     reader = _Reader(source, max_nodes)
     position = 0
     while position < len(source):
