@@ -121,6 +121,8 @@ def test_a_table_of_classes():
     assert [label.get_text() for label in ax.get_xticklabels()] == ["a", "b"]
     assert [label.get_text() for label in ax.get_yticklabels()] == ["1", "0"]
     assert sorted(words_on(ax)) == ["", "1", "1", "2"]
+    ax = plot.class_table(subject(), ["b", None, "a", "b"])
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["a", "b", "missing"]
     with pytest.raises(InvalidInputError, match=r"classes are one per item, 4, got shape \(1,\)"):
         plot.class_table(subject(), ["a"])
     np.testing.assert_array_equal(cluster_order(np.array([[0.0, 3.0], [2.0, 0.0]])), [1, 0])
@@ -132,8 +134,10 @@ def test_emissions_of_a_cluster():
     assert "1 more, less probable" in ax.get_xlabel()
     states, labels = shown_emissions(np.array([[0.9, 0.1, 0.0], [0.2, 0.1, 0.7]]), 3)
     np.testing.assert_array_equal(labels, [0, 1, 2])
-    assert states.size == 2
+    np.testing.assert_array_equal(states, [0, 1])
     with pytest.raises(InvalidSettingError, match=r"clusters are 0 \.\. 1, got 2"):
         plot.emissions(subject(), cluster=2)
+    with pytest.raises(InvalidSettingError, match="max_labels is at least 1, got 0"):
+        plot.emissions(subject(), max_labels=0)
     with pytest.raises(InvalidInputError, match="has no table of them"):
         plot.emissions(SimpleNamespace())

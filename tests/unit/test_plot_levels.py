@@ -1,5 +1,7 @@
 """Pictures of hierarchies of fixed depth, of scores over settings, and of scores by level."""
 
+import dataclasses
+
 import matplotlib
 import numpy as np
 import pytest
@@ -62,7 +64,16 @@ def test_nodes_stand_at_their_levels_with_their_credibility(result):
     assert sorted(places.tolist()) == [0, 1, 1, 1, 2, 2, 2, 2]
     node = next(n for n in range(10, 18) if set(result.tree.items_below(n)) == {7, 8, 9})
     assert two_digits(result.tree.columns["credibility"][node]) in texts(ax)
-    assert not {".", ">"} & {words[:1] for words in texts(plot.level_tree(result, credibility=False))}
+    assert ax.get_xlabel() == "numbers: share of draws with this node"
+
+
+def test_without_numbers_the_axis_says_nothing_of_them(result):
+    bare = plot.level_tree(result, credibility=False)
+    assert not {".", ">"} & {words[:1] for words in texts(bare)}
+    assert bare.get_xlabel() == ""
+    tiny = plot.level_tree(result, pyplot.subplots(figsize=(2.0, 0.15))[1])
+    assert not {".", ">"} & {words[:1] for words in texts(tiny)}
+    assert tiny.get_xlabel() == "level"
 
 
 def test_pictures_take_the_place_of_names(result):
@@ -120,6 +131,12 @@ def flat_result():
     return make_result(table_of(np.arange(6.0).reshape(3, 2)), labels, grouped_tree(labels))
 
 
+def without_scores(result):
+    """As of NRMMixture: draws that have other scalars."""
+    posterior = dataclasses.replace(result.posterior, scalars={"log_joint": result.posterior.scalars["cdl"]})
+    return dataclasses.replace(result, posterior=posterior)
+
+
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
@@ -129,6 +146,13 @@ def flat_result():
         (lambda r: plot.sensitivity([[1.0]], [1.0, 2.0], [1.0]), "a row per C and a column per margin"),
         (lambda r: plot.level_scores({"a": [[1.0]], "b": [[1.0, 2.0]]}), "same number of levels"),
         (lambda r: plot.level_scores({}), "same number of levels"),
+        (lambda r: plot.level_scores(r), "takes scores of fits of BHMC or RBHMC.*got Result"),
+        (lambda r: plot.level_scores([[0.5, 0.6]]), "takes scores of fits of BHMC or RBHMC.*got list"),
+        (
+            lambda r: plot.score_traces(without_scores(r)),
+            "draws CDL and RCDL of BHMC and RBHMC, and .* has",
+        ),
+        (lambda r: plot.score_traces(flat_result()), "draws CDL and RCDL of BHMC and RBHMC, and .* has"),
     ],
 )
 def test_refusals(result, draw, message):

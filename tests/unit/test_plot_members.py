@@ -18,6 +18,7 @@ from bayesgrove.plot.members import (
     mosaic_shape,
     with_places,
 )
+from bayesgrove.trees import Tree
 from reference.pictures import axes_of_size
 from reference.results import grouped_tree, make_result, table_of
 
@@ -95,6 +96,16 @@ def test_names_are_written_beside_their_cluster(result):
         assert np.mean(mark.get_ydata()) == pytest.approx(text.get_position()[1])
 
 
+def test_heights_end_where_the_tree_does(result):
+    """Beside it stand members; a tree without odds once had negative heights below them."""
+    tree = Tree.from_parents(result.tree.parent, item=result.tree.item, leaf_labels=NAMES)
+    ax = plot.tree_with_members(make_result(table_of(np.arange(20.0).reshape(10, 2)), LABELS, tree))
+    places = ax.get_xticks()
+    assert 0.0 in places
+    assert places.min() >= 0.0
+    assert places.max() <= ax.get_xlim()[0]
+
+
 def test_given_names_and_branches_of_several_clusters(result):
     ax = plot.tree_with_members(result, leaf_labels=[f"${i}$" for i in range(10)], max_clusters=2, max_members=3)
     texts = [text.get_text().replace("\n", " ") for text in ax.texts]
@@ -110,6 +121,8 @@ def test_lines_of_members_count_those_left_out():
     assert member_lines(Members(names, 9, ""), 30, 1) == ["name0, name1 … and 7 more"]
     assert member_lines(Members(names, 30, ""), 30, 2) == ["name0, name1, name2, name3,", "name4, name5 … and 24 more"]
     assert member_lines(Members(["x" * 24], 4, ""), 12, 1) == ["4 rows"]
+    assert member_lines(Members(["polar bear", "grey seal", "cow"], 3, ""), 16, 3) == ["polar bear,", "grey seal, cow"]
+    assert member_lines(Members(["a name of more than a line"], 1, ""), 16, 3) == ["a name of more", "than a line"]
     for most in range(1, 6):
         lines = member_lines(Members(names, 20, "2 clusters: "), 24, most)
         assert len(lines) <= most

@@ -20,11 +20,13 @@ from bayesgrove.plot.colours import MARKERS, PALETTE, cluster_colours, cluster_m
 from bayesgrove.plot.tables import FARTHEST
 from bayesgrove.trees import Tree
 from reference.pictures import SIZES, axes_of_size, collisions
+from reference.planted_views import planted_view_draws, planted_views
 from reference.results import blobs, grouped_tree, make_result, noisy_posterior, table_of
 
 matplotlib.use("Agg")
 from matplotlib import pyplot
-from matplotlib.colors import to_hex, to_rgba
+from matplotlib.colors import to_hex, to_rgb, to_rgba
+from matplotlib.text import Text
 
 pytestmark = pytest.mark.unit
 
@@ -103,6 +105,26 @@ def test_words_can_be_read_at_two_sizes(name, kind, size):
     assert found == []
     assert ax.get_xlabel()
     assert ax.get_ylabel() or name == "tree_with_members"
+
+
+def contrast(colour, other):
+    """As WCAG has it: 1 for equal colours, 21 for black and white."""
+    lights = []
+    for rgb in (to_rgb(colour), to_rgb(other)):
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb]
+        lights.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+    return (max(lights) + 0.05) / (min(lights) + 0.05)
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background"])
+@pytest.mark.parametrize("name", PICTURES)
+def test_words_stand_out_from_the_paper(name, style):
+    with pyplot.style.context(style):
+        ax = draw(name, result_of("few"))
+        words = [text for text in ax.findobj(Text) if text.get_text() and text.get_visible()]
+        assert words
+        for text in words:
+            assert contrast(text.get_color(), ax.get_facecolor()) >= 4.5, text
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -214,6 +236,24 @@ def test_trace_of_numbers_of_clusters_is_computed_from_labels(sampled):
     expected = [[np.unique(draw).size for draw in chain] for chain in sampled.posterior.labels]
     assert [line.get_ydata().tolist() for line in ax.lines] == expected
     assert all(float(tick.get_loc()).is_integer() for tick in ax.yaxis.get_major_ticks())
+
+
+def test_words_say_what_the_draws_divide(sampled):
+    views = planted_views(posterior=planted_view_draws())
+    trees = replace(sampled, noun="tree")
+    assert plot.trace(sampled, scalar="largest_share").get_ylabel() == "share of rows in the largest cluster"
+    assert plot.trace(trees, scalar="n_singletons").get_ylabel() == "number of clusters of one tree"
+    assert plot.trace(views, scalar="largest_share").get_ylabel() == "share of columns in the largest view"
+    assert plot.ranks(views, scalar="entropy").get_xlabel() == "rank of entropy of view sizes (% of all draws)"
+
+
+@pytest.mark.parametrize("draw", [plot.similarity, plot.profile, plot.data_heatmap, plot.embedding])
+def test_pictures_of_trees_do_not_speak_of_rows(draw, sampled):
+    ax = draw(replace(sampled, noun="tree"))
+    words = " ".join(text.get_text() for text in ax.figure.findobj(Text))
+    assert "rows" not in words
+    assert "column" not in words
+    assert "trees" in words
 
 
 def test_titles_say_when_chains_disagree_or_nothing_varies(sampled):

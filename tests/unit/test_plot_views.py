@@ -56,6 +56,17 @@ def drawn_views(result):
     return dataclasses.replace(result, posterior=CrossPosterior(views, rows=rows))
 
 
+def test_pairs_and_numbers_of_clusters_are_those_of_the_rows_in_the_largest_view(result):
+    """Draws of views are of columns: taken for rows they are out of bounds, or wrong without a word."""
+    drawn = drawn_views(result)
+    draws = [result.views[0].labels, result.views[1].labels]
+    ax = plot.similarity(drawn)
+    together = np.mean([own[:, np.newaxis] == own for own in draws], axis=0)
+    assert sorted(ax.images[0].get_array().ravel()) == sorted(together.ravel())
+    bars = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in plot.cluster_counts(drawn).patches}
+    assert bars == {2: 50.0, 3: 50.0}
+
+
 def test_draws_of_a_view_are_of_the_rows(result):
     own = view_result(drawn_views(result), 2)
     expected = [result.views[2].labels, result.views[1].labels]

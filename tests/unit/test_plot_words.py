@@ -6,10 +6,12 @@ from bayesgrove.plot.words import (
     LETTER,
     SMALL_PICTURE,
     font_of,
+    ink,
     plain,
     room,
     set_title,
     shortened,
+    told_apart,
     wrapped,
 )
 from reference.pictures import axes_of_size
@@ -52,6 +54,13 @@ def test_shortened_names_never_end_within_an_escape():
     assert shortened("x" * 1_000_000, 5) == "xxxx…"
 
 
+def test_names_that_would_be_cut_to_the_same_keep_their_ends():
+    names = ["treatment = drug", "treatment = none", "weight", "a long name of its own", "treatment = drug"]
+    assert told_apart(names, 12) == ["treat…= drug", "treat…= none", "weight", "a long name…", "treat…= drug"]
+    assert told_apart(["x" * 1_000_000 + "$a", "x" * 1_000_000 + "$b"], 6) == [r"xx…x\$a", r"xx…x\$b"]
+    assert all(len(name) == 28 for name in told_apart([f"{'long ' * 9}{k}" for k in range(3)]))
+
+
 def test_wrapped_lines_fit_and_are_about_equal():
     words = "merge height: running maximum of minus log odds"
     lines = wrapped(words, 32 * LETTER * 8.0, 8.0).split("\n")
@@ -77,3 +86,20 @@ def test_titles_have_at_most_a_few_lines():
     assert ax.get_title().endswith("…")
     set_title(ax, None)
     assert ax.get_title().endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("style", "paper", "expected"),
+    [
+        ("default", "white", ["#ffffff", "#808080", "#000000"]),
+        ("dark_background", "black", ["#000000", "#808080", "#ffffff"]),
+        ("default", "none", ["#ffffff", "#808080", "#000000"]),  # see-through paper: what suits the words
+        ("dark_background", "none", ["#000000", "#808080", "#ffffff"]),
+    ],
+)
+def test_ink_is_seen_on_any_paper(style, paper, expected):
+    with pyplot.style.context(style):
+        figure, ax = pyplot.subplots()
+        figure.set_facecolor(paper)
+        ax.set_facecolor(paper)
+        assert [ink(ax, strength) for strength in (0.0, 0.5, 1.0)] == expected

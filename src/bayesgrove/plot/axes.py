@@ -7,7 +7,7 @@ import numpy as np
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.plot.words import LETTER, SMALLEST_FONT, font_of, room, shortened, wrapped
+from bayesgrove.plot.words import LETTER, SMALLEST_FONT, font_of, ink, room, told_apart, wrapped
 from bayesgrove.trees import Layout, Tree
 
 HEIGHT_LABEL = "merge height: running maximum of \N{MINUS SIGN}log odds"
@@ -69,7 +69,7 @@ def new_axes(ax: Any, size: tuple[float, float]) -> Any:
 def dress_height_axis(ax: Any, axis: HeightAxis, is_vertical: bool, share: float = 1.0) -> None:
     """Scale, limits, name, and the dashed line of probability 1/2; the tree has this share of the axes' length."""
     name = HEIGHT_LABEL if axis.is_odds else "height"
-    line = {"color": "#444444", "linewidth": 0.9, "linestyle": (0, (4, 3)), "zorder": 1}
+    line = {"color": ink(ax, 0.73), "linewidth": 0.9, "linestyle": (0, (4, 3)), "zorder": 1}
     if is_vertical:
         set_scale, set_limits, set_name, draw = ax.set_yscale, ax.set_ylim, ax.set_ylabel, ax.axhline
     else:
@@ -90,10 +90,14 @@ def dress_height_axis(ax: Any, axis: HeightAxis, is_vertical: bool, share: float
 
 def _place_ticks(ax: Any, axis: HeightAxis, is_vertical: bool, share: float) -> None:
     """Round numbers at even distances for the eye: 0, 1, 3, 10, 30, ... on both sides, as many as can be read."""
-    if not axis.is_asinh:
-        return
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+    from matplotlib.ticker import AutoLocator, FixedLocator, FuncFormatter, NullLocator
 
+    ticks = ax.yaxis if is_vertical else ax.xaxis
+    if not axis.is_asinh:
+        if share < 1.0:  # none beside the tree, where other things stand
+            places = np.asarray(AutoLocator().tick_values(axis.base, axis.top))
+            ticks.set_major_locator(FixedLocator(places[(places >= axis.base) & (places <= axis.top)].tolist()))
+        return
     font = font_of(ax) - 1.0
     width, height = room(ax)
     ends = np.arcsinh([axis.base, axis.top])
@@ -104,7 +108,6 @@ def _place_ticks(ax: Any, axis: HeightAxis, is_vertical: bool, share: float) -> 
         at = float(np.arcsinh(place))
         if all(abs(at - other) > half + other_half for other, other_half in kept):
             kept.append((at, half))
-    ticks = ax.yaxis if is_vertical else ax.xaxis
     ticks.set_major_locator(FixedLocator(sorted(float(np.sinh(at)) for at, _ in kept)))
     ticks.set_minor_locator(NullLocator())
     ticks.set_major_formatter(FuncFormatter(lambda value, _: _written(value)))
@@ -125,7 +128,7 @@ def _written(value: float) -> str:
 
 def _name_half(ax: Any, is_vertical: bool) -> None:
     """Beside the axes, where no branch is."""
-    words = {"fontsize": font_of(ax) - 1.5, "color": "#444444", "textcoords": "offset points"}
+    words = {"fontsize": font_of(ax) - 1.5, "color": ink(ax, 0.73), "textcoords": "offset points"}
     if is_vertical:
         place = {"xycoords": ax.get_yaxis_transform(), "xytext": (2, 0), "ha": "left", "va": "center"}
         ax.annotate("p = ½", (1.0, 0.0), **place, **words)
@@ -144,8 +147,8 @@ def end_names(tree: Tree, layout: Layout, leaf_labels: Any = None) -> list[str]:
         if layout.is_collapsed[k]:
             names.append(f"({int(tree.size[node]):,})")
         else:
-            names.append(shortened(item_names(int(tree.item[node]))))
-    return names
+            names.append(item_names(int(tree.item[node])))
+    return told_apart(names)
 
 
 def names_of_items(tree: Tree, leaf_labels: Any) -> Callable[[int], str]:

@@ -12,7 +12,7 @@ from bayesgrove.plot.axes import new_axes
 from bayesgrove.plot.colours import PALETTE
 from bayesgrove.plot.legends import legend_above
 from bayesgrove.plot.subjects import as_result, needed_posterior
-from bayesgrove.plot.words import bare, font_of, name_axes, plain, room, set_title
+from bayesgrove.plot.words import bare, font_of, ink, name_axes, plain, room, set_title
 from bayesgrove.stats.partitions import relabel_draws
 
 STYLES = ("-", "--", ":", "-.")
@@ -22,9 +22,9 @@ LEVEL = 0.95
 WORDS = {
     "log_joint": "log joint density (nats)",
     "n_clusters": "number of clusters",
-    "largest_share": "share of rows in the largest cluster",
-    "entropy": "entropy of cluster sizes (nats)",
-    "n_singletons": "number of clusters of one row",
+    "largest_share": "share of {item}s in the largest {group}",
+    "entropy": "entropy of {group} sizes (nats)",
+    "n_singletons": "number of {group}s of one {item}",
     "concentration": "concentration",
     "cdl": "log complete-data likelihood (nats)",
     "rcdl": "regularised log complete-data likelihood (nats)",
@@ -48,6 +48,17 @@ def trace(result: Any, ax: Any = None, *, scalar: str = "log_joint", title: str 
         the labels.
     title : str, optional
         In place of r_hat.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import bayesgrove as bg
+    >>> blobs = bg.datasets.make_blobs_tree(30, depth=1, random_state=0)  # three clusters of ten rows
+    >>> model = bg.NRMMixture(n_chains=2, n_tune=10, n_draws=20, random_state=0).fit(blobs.X)
+    >>> ax = bg.plot.trace(model, scalar="n_clusters")
+    >>> ax.get_ylabel(), [text.get_text() for text in ax.get_legend().get_texts()]
+    ('number of clusters', ['chain 0', 'chain 1'])
+    >>> plt.close(ax.figure)
     """
     result = as_result(result)
     values = scalar_draws(result, scalar, "trace")
@@ -62,7 +73,7 @@ def trace(result: Any, ax: Any = None, *, scalar: str = "log_joint", title: str 
     ax.ticklabel_format(axis="y", useOffset=False)
     above = legend_above(ax, lines, [f"chain {k}" for k in range(len(lines))])
     set_title(ax, mixing_words(result, scalar, values) if title is None else title, above)
-    name_axes(ax, "draw", words_of(scalar))
+    name_axes(ax, "draw", words_of(scalar, result))
     _whole_ticks(ax, values)
     return ax
 
@@ -81,8 +92,24 @@ def score_traces(result: Any, ax: Any = None, *, title: str | None = None) -> An
         A new figure when missing.
     title : str, optional
         In place of r_hat of RCDL, or of CDL where there is no penalty.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import bayesgrove as bg
+    >>> blobs = bg.datasets.make_blobs_tree(30, depth=1, random_state=0)  # three clusters of ten rows
+    >>> model = bg.RBHMC(depth=2, n_chains=2, n_tune=10, n_draws=20, random_state=0).fit(blobs.X)
+    >>> ax = bg.plot.score_traces(model)
+    >>> len(ax.lines)  # CDL and RCDL of two chains
+    4
+    >>> plt.close(ax.figure)
     """
     result = as_result(result)
+    if result.posterior is None or "cdl" not in result.posterior.scalars:
+        raise InvalidInputError(
+            f"score_traces draws CDL and RCDL of BHMC and RBHMC, and {result.model} has neither. Fit one of these, or "
+            "draw trace(result) of a model with draws."
+        )
     plain_score = scalar_draws(result, "cdl", "score_traces")
     last = "rcdl" if "rcdl" in needed_posterior(result, "score_traces").scalars else "cdl"
     regularised = scalar_draws(result, last, "score_traces")
@@ -112,6 +139,17 @@ def ranks(result: Any, ax: Any = None, *, scalar: str = "log_joint", title: str 
     ----------
     result, ax, scalar, title
         As for `trace`.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import bayesgrove as bg
+    >>> blobs = bg.datasets.make_blobs_tree(30, depth=1, random_state=0)  # three clusters of ten rows
+    >>> model = bg.NRMMixture(n_chains=2, n_tune=10, n_draws=20, random_state=0).fit(blobs.X)
+    >>> ax = bg.plot.ranks(model)
+    >>> [tick.get_text() for tick in ax.get_yticklabels()]
+    ['chain 0', 'chain 1']
+    >>> plt.close(ax.figure)
     """
     result = as_result(result)
     values = scalar_draws(result, scalar, "ranks")
@@ -123,7 +161,7 @@ def ranks(result: Any, ax: Any = None, *, scalar: str = "log_joint", title: str 
     ax = new_axes(ax, (7.2, 1.6 + 0.75 * len(parts)))
     _draw_rank_bars(ax, bars, chain_styles(len(parts)))
     set_title(ax, mixing_words(result, scalar, values) if title is None else title)
-    what = words_of(scalar).partition(" (")[0]
+    what = words_of(scalar, result).partition(" (")[0]
     name_axes(
         ax, f"rank of {what} (% of all draws)", "draws per bin \N{MINUS SIGN} expected; grey: 95\N{NO-BREAK SPACE}%"
     )
@@ -160,10 +198,10 @@ def _draw_rank_bars(ax: Any, bars: RankBars, styles: list[dict[str, Any]]) -> No
     unit = rank_unit(bars)
     for row, (counts, style) in enumerate(zip(bars.counts, styles, strict=True)):
         low, high = (row - (end - bars.expected) / unit for end in (bars.low, bars.high))
-        ax.stairs(low, edges, baseline=high, fill=True, color="#D9D9D9", zorder=1)
+        ax.stairs(low, edges, baseline=high, fill=True, color=ink(ax, 0.15), zorder=1)
         excess = (counts - bars.expected) / unit
         ax.bar(edges[:-1], -excess, np.diff(edges), row, align="edge", color=style["color"], alpha=0.85, zorder=2)
-        ax.axhline(row, color="#444444", linewidth=0.7, zorder=3)
+        ax.axhline(row, color=ink(ax, 0.73), linewidth=0.7, zorder=3)
     ax.set_xlim(0.0, 100.0)
     ax.set_ylim(len(styles) - 0.45, -0.55)
 
@@ -221,9 +259,10 @@ def mixing_words(result: Result, scalar: str, values: np.ndarray) -> str:
     return f"r_hat = {r_hat:.3f}{'' if r_hat <= 1.01 else ', above 1.01'}"
 
 
-def words_of(scalar: str) -> str:
+def words_of(scalar: str, result: Result) -> str:
     """What a scalar is, for an axis."""
-    return WORDS.get(scalar, plain(scalar))
+    item, group = result.drawn
+    return WORDS[scalar].format(item=item, group=group) if scalar in WORDS else plain(scalar)
 
 
 def chain_styles(n_chains: int) -> list[dict[str, Any]]:

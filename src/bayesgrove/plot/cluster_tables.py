@@ -10,6 +10,7 @@ from bayesgrove.plot.axes import new_axes
 from bayesgrove.plot.settings_maps import write_cells
 from bayesgrove.plot.subjects import as_result
 from bayesgrove.plot.words import name_axes, name_colour_bar, set_title, shortened
+from bayesgrove.stats.partitions import class_codes
 
 LONG_NAME = 4
 """Longer names of columns stand upright."""
@@ -28,18 +29,28 @@ def class_table(result: Any, classes: Any, ax: Any = None, *, title: str | None 
     result : Result or fitted estimator
         Of any model with clusters.
     classes : array of shape (n_items,)
-        Numbers or texts.
+        Numbers or texts; missing ones are a class of their own.
     ax : matplotlib axes, optional
         A new figure when missing.
     title : str, optional
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import bayesgrove as bg
+    >>> blobs = bg.datasets.make_blobs_tree(30, depth=1, random_state=0)  # three clusters of ten rows
+    >>> ax = bg.plot.class_table(bg.BHC(random_state=0).fit(blobs.X), blobs.labels)
+    >>> [text.get_text() for text in ax.texts if text.get_text()]
+    ['10', '10', '10']
+    >>> plt.close(ax.figure)
     """
     result = as_result(result)
     known = np.asarray(classes)
     if known.shape != result.labels.shape:
         raise InvalidInputError(f"classes are one per item, {result.labels.size}, got shape {known.shape}.")
-    names, codes = np.unique(known, return_inverse=True)
+    names, codes = class_codes(known)
     counts = np.zeros((result.n_clusters, names.size))
-    np.add.at(counts, (result.labels, codes.reshape(-1)), 1.0)
+    np.add.at(counts, (result.labels, codes), 1.0)
     order = cluster_order(counts)
     ax = new_axes(ax, (2.2 + 0.45 * names.size, 1.6 + 0.32 * order.size))
     share = counts[order] / np.maximum(counts.sum(axis=0), 1.0)
@@ -64,8 +75,8 @@ def cluster_order(counts: np.ndarray) -> np.ndarray:
 def emissions(model: Any, ax: Any = None, *, cluster: int = 0, max_labels: int = 40, title: str | None = None) -> Any:
     """Draw which labels the hidden states of a cluster emit, as a heat map, and return the matplotlib axes.
 
-    States stand from the most to the least used; labels are those most probable in any state, in the order of the
-    states that emit them.
+    States stand by their numbers; labels are those most probable in any state, in the order of the states that emit
+    them.
 
     Parameters
     ----------
@@ -78,9 +89,22 @@ def emissions(model: Any, ax: Any = None, *, cluster: int = 0, max_labels: int =
     max_labels : int
         Columns at most.
     title : str, optional
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import bayesgrove as bg
+    >>> trees = bg.TreeData.from_newick(["((a,b)c,d)e;", "((a,b)c)e;", "(x,(y,y)x,x)z;", "(x,(y,y)x)z;"])
+    >>> model = bg.TreeHMMMixture(n_clusters=2, n_states=2, n_init=5, random_state=0).fit(trees)
+    >>> ax = bg.plot.emissions(model, cluster=0)  # of the first two trees: without x, y and z
+    >>> ax.get_xlabel()
+    'label; 3 more, less probable'
+    >>> plt.close(ax.figure)
     """
+    if max_labels < 1:
+        raise InvalidSettingError(f"max_labels is at least 1, got {max_labels}. Try 40.")
     tables = getattr(model, "components_", None) or [model]
-    if not 0 <= cluster < len(tables):
+    if cluster not in range(len(tables)):
         raise InvalidSettingError(f"clusters are 0 .. {len(tables) - 1}, got {cluster}.")
     table = getattr(tables[cluster], "emission_", None)
     if table is None or np.ndim(table) != 2:

@@ -8,8 +8,8 @@ from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.inference.overview import CountLaw, count_law
 from bayesgrove.plot.axes import new_axes
 from bayesgrove.plot.colours import PALETTE
-from bayesgrove.plot.subjects import as_result, no_probabilities
-from bayesgrove.plot.words import bare, font_of, name_axes, set_title
+from bayesgrove.plot.subjects import as_result_of_rows, no_probabilities
+from bayesgrove.plot.words import bare, font_of, ink, name_axes, set_title
 
 OTHERS = "#A9B8C4"
 NEGLIGIBLE = 5e-4
@@ -28,9 +28,19 @@ def cluster_counts(result: Any, ax: Any = None, *, level: float = 0.9, title: st
     level : float
         Probability of the interval.
     title : str, optional
-        In place of the interval.
+        In place of the number of clusters of the fit.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import bayesgrove as bg
+    >>> blobs = bg.datasets.make_blobs_tree(30, depth=1, random_state=0)  # three clusters of ten rows
+    >>> ax = bg.plot.cluster_counts(bg.BHC(random_state=0).fit(blobs.X))
+    >>> ax.get_title(), ax.texts[0].get_text()
+    ('fit: 3 clusters (blue)', '90 %: 3')
+    >>> plt.close(ax.figure)
     """
-    result = as_result(result)
+    result = as_result_of_rows(result)
     if not 0.0 < level <= 1.0:
         raise InvalidSettingError(f"level lies between 0 and 1, got {level}. Try 0.9.")
     law = count_law(result)
@@ -56,7 +66,7 @@ def cluster_counts(result: Any, ax: Any = None, *, level: float = 0.9, title: st
 def _bracket(ax: Any, low: int, high: int, top: float, words: str) -> None:
     """The interval over the bars, and what it is."""
     ends = np.array([low - 0.41, low - 0.41, high + 0.41, high + 0.41])
-    ax.plot(ends, np.array([1.03, 1.07, 1.07, 1.03]) * top, color="#444444", linewidth=1.0)
+    ax.plot(ends, np.array([1.03, 1.07, 1.07, 1.03]) * top, color=ink(ax, 0.73), linewidth=1.0)
     ax.annotate(
         words,
         ((low + high) / 2.0, 1.07 * top),
@@ -65,7 +75,7 @@ def _bracket(ax: Any, low: int, high: int, top: float, words: str) -> None:
         ha="center",
         va="bottom",
         fontsize=font_of(ax) - 1.0,
-        color="#444444",
+        color=ink(ax, 0.73),
     )
 
 

@@ -19,7 +19,7 @@ from bayesgrove.plot.axes import (
 )
 from bayesgrove.plot.colours import cluster_labels, node_clusters, node_colours
 from bayesgrove.plot.subjects import tree_and_labels
-from bayesgrove.plot.words import LETTER, font_of, room, set_title, wrapped
+from bayesgrove.plot.words import LETTER, font_of, ink, room, set_title, wrapped
 from bayesgrove.trees import Layout, Tree, lay_out
 from bayesgrove.trees.layout import format_probability
 
@@ -71,6 +71,16 @@ def dendrogram(
     -----
     Log odds are not monotone along a branch; the height drawn is the running maximum of -log odds from the
     leaves up, 0 at probability 1/2.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import bayesgrove as bg
+    >>> blobs = bg.datasets.make_blobs_tree(30, depth=1, random_state=0)  # three clusters of ten rows
+    >>> ax = bg.plot.dendrogram(bg.BHC(random_state=0).fit(blobs.X), max_leaves=3)
+    >>> [tick.get_text() for tick in ax.get_xticklabels()]
+    ['(10)', '(10)', '(10)']
+    >>> plt.close(ax.figure)
     """
     tree, labels = tree_and_labels(subject, labels)
     clusters = cluster_labels(tree, labels)
@@ -215,7 +225,7 @@ def _write_chance(ax: Any, place: tuple[float, float], words: str) -> None:
         xytext=(2.0, 2.0),
         textcoords="offset points",
         fontsize=chance_font(ax),
-        color="#222222",
-        bbox={"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none", "alpha": 0.75},
+        color=ink(ax, 0.87),
+        bbox={"boxstyle": "square,pad=0.08", "facecolor": ink(ax, 0.0), "edgecolor": "none", "alpha": 0.75},
         zorder=4,
     )

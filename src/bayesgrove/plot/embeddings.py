@@ -25,6 +25,16 @@ def embedding(result: Any, ax: Any = None, *, title: str | None = None) -> Any:
     ax : matplotlib axes, optional
         A new figure when missing.
     title : str, optional
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import bayesgrove as bg
+    >>> blobs = bg.datasets.make_blobs_tree(30, depth=1, random_state=0)  # three clusters of ten rows
+    >>> ax = bg.plot.embedding(bg.BHC(random_state=0).fit(blobs.X))
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['0 (10)', '1 (10)', '2 (10)']
+    >>> plt.close(ax.figure)
     """
     result = as_result(result)
     plane = principal_plane(needed_description(result, "embedding"))

@@ -48,6 +48,16 @@ def icicle(
         Blocks side by side; what lies below them is not divided further.
     colour : {"cluster", "probability"}
         Clusters of a cut (grey above it), or the probability that a block is one cluster.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import bayesgrove as bg
+    >>> blobs = bg.datasets.make_blobs_tree(30, depth=1, random_state=0)  # three clusters of ten rows
+    >>> ax = bg.plot.icicle(bg.BHC(random_state=0).fit(blobs.X))
+    >>> len(ax.collections[0].get_paths())  # 30 leaves and 29 merges
+    59
+    >>> plt.close(ax.figure)
     """
     if colour not in COLOURS:
         raise InvalidSettingError(f"colour is one of {COLOURS}, got {colour!r}.")

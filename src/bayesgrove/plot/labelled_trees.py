@@ -11,7 +11,7 @@ from bayesgrove.io.tree_data import LabelledTree
 from bayesgrove.plot.axes import new_axes
 from bayesgrove.plot.colours import PLAIN, cluster_colours
 from bayesgrove.plot.subjects import as_result, cluster_sizes
-from bayesgrove.plot.words import LETTER, LINE, font_of, room, set_title, shortened
+from bayesgrove.plot.words import LETTER, LINE, font_of, ink, room, set_title, shortened
 
 LARGEST, SMALLEST = 9.0, 3.6
 """Fonts of labels."""
@@ -49,10 +49,12 @@ def labelled_tree(tree: Any, ax: Any = None, *, max_nodes: int = 100, title: str
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> import bayesgrove as bg
-    >>> ax = labelled_tree(bg.TreeData.from_newick("((a,b)c,d)e;")[0])
+    >>> ax = bg.plot.labelled_tree(bg.TreeData.from_newick("((a,b)c,d)e;")[0])
     >>> ax.get_xlabel()
     '5 nodes, depth 2'
+    >>> plt.close(ax.figure)
     """
     lines = tree_lines(_checked(tree), max_nodes)
     ax = new_axes(ax, (4.6, min(max(1.2 + 0.17 * lines.depth.size, 2.0), 12.0)))
@@ -79,6 +81,17 @@ def typical_trees(
     max_nodes : int
         Lines of each tree at most.
     title : str, optional
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import bayesgrove as bg
+    >>> trees = bg.TreeData.from_newick(["((a,b)c,d)e;", "((a,b)c)e;", "(x,(y,y)x,x)z;", "(x,(y,y)x)z;"])
+    >>> model = bg.TreeHMMMixture(n_clusters=2, n_states=2, n_init=5, random_state=0).fit(trees)
+    >>> ax = bg.plot.typical_trees(model)
+    >>> [text.get_text() for text in ax.texts if "cluster" in text.get_text()]
+    ['cluster 0 (2)', 'cluster 1 (2)']
+    >>> plt.close(ax.figure)
     """
     trees, sizes, colours = _subjects(model)
     shown = _chosen(clusters, sizes)
@@ -270,5 +283,5 @@ def draw_lines(ax: Any, lines: TreeLines, across: tuple[float, float], down: tup
     has_children = np.isin(np.arange(n), lines.parent)
     for k in range(n):
         most = max(int((across[1] - x[k]) / (LETTER * font)), 4)
-        shade = colour if has_children[k] else "#333333"
+        shade = colour if has_children[k] else ink(ax, 0.8)
         ax.text(x[k], y[k], shortened(lines.words[k], most), fontsize=font, va="center", color=shade)

@@ -66,4 +66,4 @@ def cluster_legend(ax: Any, result: Result, drawn: Mapping[int, Any]) -> float:
         kept = max(fitting - 1, 1)
         names = [*names[:kept], f"+ {len(names) - kept} more"]
         handles = [*handles[:kept], Line2D([], [], linestyle="")]
-    return legend_above(ax, handles, names, "cluster (rows)")
+    return legend_above(ax, handles, names, f"cluster ({result.noun}s)")

@@ -16,11 +16,13 @@ from bayesgrove.plot.members import (
     prepare_members,
 )
 from bayesgrove.plot.subjects import as_result
-from bayesgrove.plot.words import LETTER, font_of, room, set_title
+from bayesgrove.plot.words import LETTER, font_of, ink, room, set_title
 from bayesgrove.trees import Layout
 
 FIRST, LAST = -0.25, 0.2
 """Room before the root and after the last level, in levels."""
+SMALLEST_NUMBER = 4.0
+"""Font of a number that can be read."""
 
 
 def level_tree(
@@ -54,17 +56,30 @@ def level_tree(
     max_clusters : int
         Branches shown, those near the root first; a branch of several leaves is grey.
     credibility : bool
-        Write the numbers at the nodes.
+        Write the numbers at the nodes, where they can be read.
     title : str, optional
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import bayesgrove as bg
+    >>> blobs = bg.datasets.make_blobs_tree(30, depth=1, random_state=0)  # three clusters of ten rows
+    >>> model = bg.BHMC(depth=2, n_chains=2, n_tune=10, n_draws=20, random_state=0).fit(blobs.X)
+    >>> ax = bg.plot.level_tree(model)
+    >>> [tick.get_text() for tick in ax.get_xticklabels()]
+    ['root', 'level 1', 'level 2']
+    >>> plt.close(ax.figure)
     """
     result = leveled_result(result)
     drawing = prepare_members(result, ax, images, leaf_labels, max_members, max_clusters, (8.5, 12.0))
     ax, placed, slots = drawing.ax, drawing.placed, drawing.slots
-    dress_levels(ax, result, float(slots.height.sum()))
+    font = credibility_font(ax, slots)
+    has_numbers = credibility and font >= SMALLEST_NUMBER
+    dress_levels(ax, result, float(slots.height.sum()), has_numbers=has_numbers)
     draw_levels(ax, result, placed, drawing.colours)
     draw_members(drawing, result.tree, max_members)
-    if credibility:
-        write_credibility(ax, result, placed, slots)
+    if has_numbers:
+        write_credibility(ax, result, placed, font)
     set_title(ax, title)
     return ax
 
@@ -85,7 +100,7 @@ def n_levels_of(result: Result) -> int:
     return round(float(result.tree.height[result.tree.root])) - 1 if result.tree.n_nodes > 1 else 1
 
 
-def dress_levels(ax: Any, result: Result, total: float) -> None:
+def dress_levels(ax: Any, result: Result, total: float, *, has_numbers: bool) -> None:
     """An axis of levels below the tree; the rest of the width is left to the members."""
     n_levels, font = n_levels_of(result), font_of(ax) - 1.0
     start, end = FIRST, n_levels + LAST
@@ -97,7 +112,8 @@ def dress_levels(ax: Any, result: Result, total: float) -> None:
     is_long = each > LETTER * font * 8.0
     names = long_names if is_long else ["0", *map(str, range(1, n_levels + 1))]
     ax.set_xticks(np.arange(n_levels + 1), names, fontsize=font)
-    ax.set_xlabel(f"{'' if is_long else 'level; '}numbers: share of draws with this node", fontsize=font, loc="left")
+    words = [*([] if is_long else ["level"]), *(["numbers: share of draws with this node"] if has_numbers else [])]
+    ax.set_xlabel("; ".join(words), fontsize=font, loc="left")
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
     ax.spines["bottom"].set_bounds(0, n_levels)
@@ -123,11 +139,13 @@ def draw_levels(ax: Any, result: Result, layout: Layout, colours: list[str]) -> 
     ax.scatter(level, layout.x, s=14, c=[colours[k] or MIXED for k in range(level.size)], zorder=3)
 
 
-def write_credibility(ax: Any, result: Result, layout: Layout, slots: Slots) -> None:
-    """Credibility above each node below the root, where lines are far enough apart to read it."""
-    font = min(font_of(ax) - 2.5, 0.85 * room(ax)[1] / max(float(slots.height.sum()), 1.0) * float(slots.height.min()))
-    if font < 4.0:
-        return
+def credibility_font(ax: Any, slots: Slots) -> float:
+    """Size of the numbers at nodes: small where lines are close together."""
+    return min(font_of(ax) - 2.5, 0.85 * room(ax)[1] / max(float(slots.height.sum()), 1.0) * float(slots.height.min()))
+
+
+def write_credibility(ax: Any, result: Result, layout: Layout, font: float) -> None:
+    """Credibility above each node below the root."""
     tree = result.tree
     for k in np.flatnonzero(layout.parent != NULL):
         node = int(layout.node[k])
@@ -139,7 +157,7 @@ def write_credibility(ax: Any, result: Result, layout: Layout, slots: Slots) -> 
             ha="right",
             va="bottom",
             fontsize=font,
-            color="#444444",
+            color=ink(ax, 0.73),
         )
 
 

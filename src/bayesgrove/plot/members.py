@@ -13,7 +13,7 @@ from bayesgrove.plot.axes import drawn_heights, dress_height_axis, height_axis, 
 from bayesgrove.plot.colours import node_clusters, node_colours
 from bayesgrove.plot.dendrograms import draw_branches
 from bayesgrove.plot.subjects import as_result
-from bayesgrove.plot.words import LETTER, LINE, SMALLEST_FONT, font_of, room, set_title, shortened
+from bayesgrove.plot.words import LETTER, LINE, SMALLEST_FONT, font_of, ink, room, set_title, shortened
 from bayesgrove.trees import Layout, Tree
 from bayesgrove.trees.layout import lay_out_opened
 
@@ -57,6 +57,16 @@ def tree_with_members(
     Notes
     -----
     Names are in the order of the tree; pictures are evenly spread along it.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import bayesgrove as bg
+    >>> model = bg.BHC(random_state=0).fit([[0.0], [0.1], [0.3], [9.0], [9.1]])
+    >>> ax = bg.plot.tree_with_members(model, leaf_labels=["lion", "lynx", "cat", "oak", "elm"])
+    >>> [text.get_text() for text in ax.texts[1:]]  # the first is "p = ½"
+    ['oak, elm', 'cat, lion, lynx']
+    >>> plt.close(ax.figure)
     """
     result = as_result(result)
     drawing = prepare_members(result, ax, images, leaf_labels, max_members, max_clusters, (8.0, 11.0))
@@ -184,6 +194,7 @@ class Members(NamedTuple):
     n_rows: int
     opening: str
     """Says that there are several clusters."""
+    noun: str = "row"
 
 
 def end_members(result: Result, layout: Layout, name_of: Callable[[int], str], most: int) -> list[Members]:
@@ -193,7 +204,8 @@ def end_members(result: Result, layout: Layout, name_of: Callable[[int], str], m
         items = result.tree.items_below(int(layout.node[k]))
         n_clusters = np.unique(result.labels[items]).size
         names = [shortened(name_of(int(item)), MAX_LETTERS) for item in items[:most]]
-        found.append(Members(names, items.size, f"{n_clusters:,} clusters: " if n_clusters > 1 else ""))
+        opening = f"{n_clusters:,} clusters: " if n_clusters > 1 else ""
+        found.append(Members(names, items.size, opening, result.noun))
     return found
 
 
@@ -230,16 +242,17 @@ def member_lines(members: Members, letters: int, most: int) -> list[str]:
     >>> member_lines(Members(["lion", "tiger", "wolf"], 5, ""), 20, 2)
     ['lion, tiger, wolf …', 'and 2 more']
     """
-    for kept in range(len(members.names), 0, -1):
-        # Spaces that do not break keep the last words together.
+    # Spaces that do not break keep a name together, and the last words.
+    names = [name.replace(" ", "\N{NO-BREAK SPACE}") if len(name) < letters else name for name in members.names]
+    for kept in range(len(names), 0, -1):
         rest = (
             f" … and\N{NO-BREAK SPACE}{members.n_rows - kept:,}\N{NO-BREAK SPACE}more" if kept < members.n_rows else ""
         )
-        words = members.opening + ", ".join(members.names[:kept]) + rest
+        words = members.opening + ", ".join(names[:kept]) + rest
         lines = textwrap.wrap(words, letters, break_on_hyphens=False)
         if len(lines) <= most:
             return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
-    return [f"{members.n_rows:,} rows"]
+    return [f"{members.n_rows:,} {members.noun}{'' if members.n_rows == 1 else 's'}"]
 
 
 def _draw_tree(ax: Any, tree: Tree, layout: Layout, colours: list[str], total: float) -> None:
@@ -275,7 +288,9 @@ def _mark(ax: Any, place: float, half: float, colour: str) -> None:
 
 def _write(ax: Any, place: float, words: str, font: float) -> None:
     across = ax.get_yaxis_transform()
-    ax.text(WORDS, place, words, transform=across, va="center", fontsize=font, linespacing=LINE / 1.2, color="#222222")
+    ax.text(
+        WORDS, place, words, transform=across, va="center", fontsize=font, linespacing=LINE / 1.2, color=ink(ax, 0.87)
+    )
 
 
 def show_pictures(

@@ -13,7 +13,7 @@ from bayesgrove.plot.axes import new_axes
 from bayesgrove.plot.colours import cluster_colours, cluster_markers
 from bayesgrove.plot.legends import cluster_legend
 from bayesgrove.plot.subjects import as_result, cluster_sizes, needed_description
-from bayesgrove.plot.words import LETTER, bare, font_of, name_axes, room, set_title, shortened, wrapped
+from bayesgrove.plot.words import LETTER, bare, font_of, ink, name_axes, room, set_title, told_apart, wrapped
 
 MAX_CLUSTERS = 6
 """More are shown only when asked for."""
@@ -50,6 +50,16 @@ def profile(
     max_features : int
         Shown are at most so many, those that tell most about the clusters shown, and no more than can be read.
     title : str, optional
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import bayesgrove as bg
+    >>> blobs = bg.datasets.make_blobs_tree(30, depth=1, random_state=0)  # three clusters of ten rows
+    >>> ax = bg.plot.profile(bg.BHC(random_state=0).fit(blobs.X), clusters=[0, 2])
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['0 (10)', '2 (10)']
+    >>> plt.close(ax.figure)
     """
     result = as_result(result)
     described = needed_description(result, "profile")
@@ -59,7 +69,7 @@ def profile(
     ax = new_axes(ax, (7.2, 1.4 + 0.34 * min(max_features, len(described.features))))
     chart = make_chart(described, chosen, min(max_features, _fitting(ax, chosen.size)))
     drawn = _draw_intervals(ax, result, chart, chosen)
-    _dress(ax, described, chart)
+    _dress(ax, result, described, chart)
     set_title(ax, title, above=cluster_legend(ax, result, drawn))
     return ax
 
@@ -150,26 +160,26 @@ def _draw_intervals(ax: Any, result: Result, chart: Chart, clusters: np.ndarray)
     return drawn
 
 
-def _dress(ax: Any, described: Description, chart: Chart) -> None:
+def _dress(ax: Any, result: Result, described: Description, chart: Chart) -> None:
     n_features, n_all = len(chart.names), len(described.features)
     if chart.is_percent:
         rows = np.arange(n_features)
-        ax.vlines(chart.overall, rows - 0.42, rows + 0.42, color="#666666", linewidth=1.2, zorder=2)
-        across = "rate (%); grey: all rows"
+        ax.vlines(chart.overall, rows - 0.42, rows + 0.42, color=ink(ax, 0.6), linewidth=1.2, zorder=2)
+        across = f"rate (%); grey: all {result.noun}s"
         ax.set_xlim(-2.0, 102.0)
     else:
-        ax.axvline(0.0, color="#666666", linewidth=1.0, zorder=2)
-        across = "difference from the mean of all rows, in standard deviations"
+        ax.axvline(0.0, color=ink(ax, 0.6), linewidth=1.0, zorder=2)
+        across = f"difference from the mean of all {result.noun}s, in standard deviations"
         ax.set_xlim(*chart_limits(chart))
     some = f"{n_features:,} most telling of {n_all:,} features" if n_features < n_all else f"{n_all:,} features"
     font = min(font_of(ax) - 1.0, 0.9 * room(ax)[1] / n_features)
     width = room(ax)[0]
-    names = [shortened(name, max(int(NAMES_SHARE * width / (LETTER * font)), 6)) for name in chart.names]
+    names = told_apart(chart.names, max(int(NAMES_SHARE * width / (LETTER * font)), 6))
     taken = LETTER * font * max(map(len, names))
     name_axes(ax, wrapped(across, 1.1 * width - taken, font_of(ax)), some)
     ax.set_yticks(np.arange(n_features), names, fontsize=font)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(n_features - 0.4, -0.6)
     for row in range(1, n_features, 2):
-        ax.axhspan(row - 0.5, row + 0.5, color="#F3F4F6", zorder=0, linewidth=0)
+        ax.axhspan(row - 0.5, row + 0.5, color=ink(ax, 0.05), zorder=0, linewidth=0)
     bare(ax)

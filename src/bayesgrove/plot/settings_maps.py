@@ -45,9 +45,13 @@ def sensitivity(
 
     Examples
     --------
-    >>> ax = sensitivity([[13.2, 13.3], [18.0, 15.1]], [0.01, 1.0], [0.1, 1.0], name="AID", reference=13.2)
-    >>> ax.get_xlabel()
-    'margin'
+    >>> import matplotlib.pyplot as plt
+    >>> import bayesgrove as bg
+    >>> values = [[13.2, 13.3], [18.0, 15.1]]
+    >>> ax = bg.plot.sensitivity(values, [0.01, 1.0], [0.1, 1.0], name="AID", reference=13.2)
+    >>> ax.get_xlabel(), [text.get_text() for text in ax.texts]
+    ('margin', ['13.2', '13.3', '18', '15.1'])
+    >>> plt.close(ax.figure)
     """
     numbers = np.asarray(values, dtype=np.float64)
     if numbers.shape != (len(C), len(margin)) or not numbers.size:
@@ -154,10 +158,18 @@ def level_scores(
 
     Examples
     --------
-    >>> ax = level_scores({"BHMC": [[0.5, 0.6], [0.6, 0.7]], "RBHMC": [[0.6, 0.6], [0.7, 0.8]]})
-    >>> ax.get_ylabel()
-    'F-measure'
+    >>> import matplotlib.pyplot as plt
+    >>> import bayesgrove as bg
+    >>> ax = bg.plot.level_scores({"BHMC": [[0.5, 0.6], [0.6, 0.7]], "RBHMC": [[0.6, 0.6], [0.7, 0.8]]})
+    >>> ax.get_ylabel(), [text.get_text() for text in ax.get_legend().get_texts()]
+    ('F-measure', ['BHMC', 'RBHMC'])
+    >>> plt.close(ax.figure)
     """
+    if not isinstance(scores, Mapping):
+        raise InvalidInputError(
+            "level_scores takes scores of fits of BHMC or RBHMC as {name: array (fit, level)}, such as F-measures, got "
+            f"{type(scores).__name__}. To draw one fitted model take level_tree(model) or score_traces(model)."
+        )
     groups = {str(key): np.asarray(values, dtype=np.float64) for key, values in scores.items()}
     n_levels = {values.shape[1] if values.ndim == 2 else 0 for values in groups.values()}
     if len(n_levels) != 1 or 0 in n_levels or any(len(values) == 0 for values in groups.values()):

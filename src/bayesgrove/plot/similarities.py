@@ -6,7 +6,7 @@ from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.inference.overview import pair_sample
 from bayesgrove.plot.axes import new_axes
 from bayesgrove.plot.strips import draw_strip, name_rows
-from bayesgrove.plot.subjects import as_result, no_probabilities
+from bayesgrove.plot.subjects import as_result_of_rows, no_probabilities
 from bayesgrove.plot.words import name_axes, name_colour_bar, set_title
 
 
@@ -28,8 +28,18 @@ def similarity(
     colour_map : str or matplotlib colour map
         For probabilities from 0 to 1.
     title : str, optional
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import bayesgrove as bg
+    >>> blobs = bg.datasets.make_blobs_tree(30, depth=1, random_state=0)  # three clusters of ten rows
+    >>> ax = bg.plot.similarity(bg.BHC(random_state=0).fit(blobs.X))
+    >>> float(ax.images[0].get_array().mean().round(2))  # a third of all pairs are together
+    0.33
+    >>> plt.close(ax.figure)
     """
-    result = as_result(result)
+    result = as_result_of_rows(result)
     if max_items < 1:
         raise InvalidSettingError(f"max_items is at least 1, got {max_items}. Try 600.")
     pairs = pair_sample(result, max_items)
@@ -38,7 +48,7 @@ def similarity(
     ax = new_axes(ax, (6.4, 5.4))
     image = ax.imshow(pairs.similarity, cmap=colour_map, vmin=0.0, vmax=1.0, aspect="auto", interpolation="nearest")
     bar = ax.figure.colorbar(image, ax=ax, pad=0.02)
-    name_axes(ax, f"rows in the order of the {'consensus tree' if pairs.is_sampled else 'tree'}")
+    name_axes(ax, f"{result.noun}s in the order of the {'consensus tree' if pairs.is_sampled else 'tree'}")
     set_title(ax, title)
     name_colour_bar(ax, bar, "share of draws together" if pairs.is_sampled else "probability of one cluster")
     draw_strip(ax, result, pairs.items, pairs.items.size)

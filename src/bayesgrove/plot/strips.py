@@ -44,7 +44,8 @@ def name_rows(ax: Any, result: Result, items: np.ndarray, share: float = 1.0) ->
     """
     height = share * room(ax)[1]
     n_all = result.labels.size
-    some = f"{n_all:,} rows" if items.size == n_all else f"{items.size:,} of {n_all:,} rows"
+    rows = f"{n_all:,} {result.noun}s"
+    some = rows if items.size == n_all else f"{items.size:,} of {rows}"
     font = min(font_of(ax) - 1.0, 0.92 * height / items.size)
     is_named = items.size <= MAX_NAMED and font >= SMALLEST_FONT
     name_axes(ax, up=wrapped(some if is_named else f"{some}, by cluster", height, font_of(ax)))

@@ -8,6 +8,7 @@ from bayesgrove.core.errors import InvalidInputError
 from bayesgrove.inference.description import Description
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.result import Result
+from bayesgrove.inference.views import view_result
 from bayesgrove.trees import Tree
 
 
@@ -21,6 +22,12 @@ def as_result(subject: Any) -> Result:
     raise InvalidInputError(
         f"a picture is drawn of a Result or a fitted estimator, got {type(subject).__name__}. Give model.result_."
     )
+
+
+def as_result_of_rows(subject: Any) -> Result:
+    """The same, of several views the largest: draws of views are of the columns, those of one view of the rows."""
+    result = as_result(subject)
+    return view_result(result, 0) if result.views else result
 
 
 def tree_and_labels(subject: Any, labels: Any) -> tuple[Tree, Any]:

@@ -21,6 +21,7 @@ from bayesgrove.plot.words import (
     room,
     set_title,
     shortened,
+    told_apart,
 )
 
 MISSING = "#F0C000"
@@ -52,6 +53,16 @@ def data_heatmap(
     max_rows, max_columns : int
         Of more, so many are shown: rows evenly spread, columns those that tell clusters apart best.
     title : str, optional
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import bayesgrove as bg
+    >>> blobs = bg.datasets.make_blobs_tree(30, depth=1, random_state=0)  # three clusters of ten rows
+    >>> ax = bg.plot.data_heatmap(bg.BHC(random_state=0).fit(blobs.X))
+    >>> ax.get_ylabel(), ax.get_xlabel()
+    ('30 rows', '2 columns')
+    >>> plt.close(ax.figure)
     """
     result = as_result(result)
     described = needed_description(result, "data_heatmap")
@@ -60,7 +71,7 @@ def data_heatmap(
             raise InvalidSettingError(f"{name} is at least 1, got {value}. Try 100.")
     grid = make_grid(result, described, max_rows, max_columns)
     ax = new_axes(ax, (7.6, 5.4))
-    share = _name_columns(ax, grid, len(described.features))
+    share = _name_columns(ax, grid, len(described.features), "column" if result.noun == "row" else "feature")
     width = _draw_cells(ax, grid, share)
     draw_strip(ax, result, grid.items, width)
     name_rows(ax, result, grid.items, share)
@@ -176,17 +187,18 @@ def add_colour_bar(ax: Any, image: Any, share: float, *, is_yes_no: bool, has_mi
     name_colour_bar(ax, bar, f"standard deviations from the mean{missing}", share)
 
 
-def _name_columns(ax: Any, grid: Grid, n_all: int) -> float:
+def _name_columns(ax: Any, grid: Grid, n_all: int, noun: str) -> float:
     """Names below the columns where they can be read; gives the share of the height that they leave."""
     n, (width, height) = len(grid.names), room(ax)
-    name_axes(ax, f"{n:,} columns" if n == n_all else f"{n:,} most telling of {n_all:,} columns")
+    whole = f"{n_all:,} {noun}{'' if n_all == 1 else 's'}"
+    name_axes(ax, whole if n == n_all else f"{n:,} most telling of {whole}")
     largest, each = font_of(ax) - 1.0, BESIDE_BAR * width / n
     font = min(largest, each / LINE)
     ax.tick_params(axis="x", length=0)
     if font < SMALLEST_FONT:
         ax.set_xticks([])
         return 1.0
-    names = [shortened(name, max(int(NAMES_SHARE * height / (LETTER * font)), 6)) for name in grid.names]
+    names = told_apart(grid.names, max(int(NAMES_SHARE * height / (LETTER * font)), 6))
     longest = LETTER * max(map(len, names))
     is_wide = longest * largest > 0.9 * each
     places = np.arange(n) + _gap(grid) * (np.searchsorted(grid.starts, np.arange(n), side="right") - 1)

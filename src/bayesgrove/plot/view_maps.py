@@ -10,7 +10,7 @@ from bayesgrove.plot.axes import new_axes
 from bayesgrove.plot.colours import PALETTE
 from bayesgrove.plot.strips import GAP, WIDTH, runs_of
 from bayesgrove.plot.subjects import needed_views
-from bayesgrove.plot.words import LINE, SMALLEST_FONT, font_of, name_axes, name_colour_bar, room, set_title, shortened
+from bayesgrove.plot.words import LINE, SMALLEST_FONT, font_of, name_axes, name_colour_bar, room, set_title, told_apart
 
 
 def view_map(
@@ -30,6 +30,17 @@ def view_map(
     colour_map : str or matplotlib colour map
         For probabilities from 0 to 1.
     title : str, optional
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import bayesgrove as bg
+    >>> table = bg.datasets.make_cross_table(n_rows=20, view_columns=(4, 6), view_clusters=(3, 2), random_state=0)
+    >>> model = bg.BHCC(bg.likelihoods.Binomial(n_trials=50), random_state=0).fit(table.X)
+    >>> ax = bg.plot.view_map(model)
+    >>> int(ax.images[0].get_array().round().sum())  # pairs in one view: 4 x 4 and 6 x 6
+    52
+    >>> plt.close(ax.figure)
     """
     result = needed_views(result, "view_map")
     if max_columns < 1:
@@ -79,4 +90,4 @@ def _name_columns(ax: Any, names: list[str]) -> None:
     if font < SMALLEST_FONT:
         ax.set_yticks([])
     else:
-        ax.set_yticks(np.arange(len(names)), [shortened(name) for name in names], fontsize=font)
+        ax.set_yticks(np.arange(len(names)), told_apart(names), fontsize=font)

@@ -15,7 +15,17 @@ from bayesgrove.plot.members import ends_in_order, with_ends_at
 from bayesgrove.plot.strips import runs_of
 from bayesgrove.plot.subjects import needed_description, needed_views
 from bayesgrove.plot.tables import Grid, add_colour_bar, colours_of_cells, make_grid, standardised
-from bayesgrove.plot.words import LETTER, LINE, SMALLEST_FONT, font_of, name_axes, room, set_title, shortened
+from bayesgrove.plot.words import (
+    LETTER,
+    LINE,
+    SMALLEST_FONT,
+    font_of,
+    name_axes,
+    room,
+    set_title,
+    shortened,
+    told_apart,
+)
 from bayesgrove.trees import Layout, Tree, lay_out
 from bayesgrove.trees.cuts import node_labels
 
@@ -50,6 +60,17 @@ def views(result: Any, ax: Any = None, *, max_rows: int = 1000, max_views: int =
     max_views : int
         Of more views the largest are shown.
     title : str, optional
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import bayesgrove as bg
+    >>> table = bg.datasets.make_cross_table(n_rows=20, view_columns=(4, 6), view_clusters=(3, 2), random_state=0)
+    >>> model = bg.BHCC(bg.likelihoods.Binomial(n_trials=50), random_state=0).fit(table.X)
+    >>> ax = bg.plot.views(model)
+    >>> ax.get_xlabel(), [image.get_array().shape for image in ax.images]
+    ('2 views, 10 columns', [(20, 4), (20, 6)])
+    >>> plt.close(ax.figure)
     """
     result = needed_views(result, "views")
     needed_description(result, "views")
@@ -259,7 +280,7 @@ def _name_columns(ax: Any, panels: list[Panel], n_views: int) -> float:
         ax.set_xticks([])
         return 1.0
     most = max(int(NAMES_SHARE * height / (LETTER * font)), 6)
-    names = [shortened(name, most) for panel in panels for name in panel.grid.names]
+    names = told_apart((name for panel in panels for name in panel.grid.names), most)
     places = np.concatenate([panel.cells_at + 0.5 + np.arange(len(panel.grid.names)) for panel in panels])
     ax.set_xticks(places, names, rotation=90, fontsize=font)
     return 1.0 - LETTER * max(map(len, names)) * font / height

@@ -2,6 +2,8 @@
 
 import textwrap
 import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,43 @@ def shortened(name: Any, most: int = MAX_NAME) -> str:
     """A plain name of at most so many letters; a name without any is "(blank)"."""
     letters = plain(str(name)[: 8 * most + 64]).replace(r"\$", "$") or "(blank)"
     return (letters if len(letters) <= most else letters[: most - 1] + "…").replace("$", r"\$")
+
+
+def told_apart(names: Iterable[Any], most: int = MAX_NAME) -> list[str]:
+    """Names of at most so many letters each; different ones that would be cut to the same keep their ends.
+
+    Examples
+    --------
+    >>> told_apart(["weight", "treatment = drug", "treatment = none"], 12)
+    ['weight', 'treat…= drug', 'treat…= none']
+    """
+    listed = [str(name) for name in names]
+    short = [shortened(name, most) for name in listed]
+    names_of = defaultdict(set)
+    for words, name in zip(short, listed, strict=True):
+        names_of[words].add(name)
+    return [
+        _without_middle(name, most) if words.endswith("…") and len(names_of[words]) > 1 else words
+        for words, name in zip(short, listed, strict=True)
+    ]
+
+
+def _without_middle(name: str, most: int) -> str:
+    enough, front = 8 * most + 64, (most - 1) // 2
+    first, last = (plain(part).replace(r"\$", "$") for part in (name[:enough], name[-enough:]))
+    return f"{first[:front]}…{last[front + 1 - most :]}".replace("$", r"\$")
+
+
+def ink(ax: Any, strength: float) -> str:
+    """The colour of words, so strong on this paper: 0 is the paper's own, 1 that of words, whatever the style sheet."""
+    from matplotlib import rcParams
+    from matplotlib.colors import to_hex, to_rgb, to_rgba
+
+    words = np.array(to_rgb(rcParams["text.color"]))
+    papers = (to_rgba(own.get_facecolor()) for own in (ax, ax.figure))
+    see_through = (0.0 if words.mean() > 0.5 else 1.0,) * 4
+    paper = np.array(next((own for own in papers if own[3] > 0.0), see_through)[:3])
+    return str(to_hex(paper + strength * (words - paper)))
 
 
 def room(ax: Any) -> tuple[float, float]:
