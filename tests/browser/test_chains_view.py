@@ -9,6 +9,7 @@ from bayesgrove.inference.posterior import Posterior
 from bayesgrove.report.words import chance, short
 from browser.pointing import go_narrow_and_dark, overflows, plain, tip_lines
 from reference.planted import planted_labels, planted_posterior, planted_result
+from reference.planted_views import planted_view_draws, planted_views
 
 pytestmark = pytest.mark.browser
 
@@ -33,7 +34,7 @@ def test_the_verdict_is_said_in_words(open_page, given, kind, word):
     assert result.diagnostics.converged == (kind == "good")
     box = open_page(result).locator(f".verdict.{kind}")
     assert box.locator(".verdict-word").inner_text().startswith(word)
-    assert result.diagnostics.verdict.sentence in box.inner_text()
+    assert result.diagnostics.verdict.sentence_for_readers in box.inner_text()
     assert "4 chains of 200 draws" in box.inner_text()
 
 
@@ -70,6 +71,14 @@ def test_rows_that_break_a_rule_are_marked_with_a_sign_and_a_remark(open_page):
     )
 
 
+def test_pairs_of_columns_are_named_as_such(open_page):
+    posterior = planted_view_draws()
+    page = open_page(planted_views(posterior=posterior, diagnostics=posterior.diagnostics()))
+    assert "columns i and j are in one view" in page.locator("#chains").inner_text()
+    pair = page.locator(".diagnostics th", has_text="together[0,5]")
+    assert pair.get_attribute("title") == "column 0 and column 5"
+
+
 def test_states_of_scalars_that_do_not_vary_are_said(open_page):
     labels = np.zeros((2, 20, 6), np.int64)
     values = {"log_joint": np.arange(40.0).reshape(2, 20), "still": np.ones((2, 20)), "wild": np.ones((2, 20))}
@@ -102,15 +111,13 @@ def test_traces_show_every_chain_of_the_chosen_scalar(open_page):
     assert box.locator("option").all_inner_texts() == ["log_joint", "concentration"]
     assert page.locator(".trace-figure path.series").count() == 4
     assert page.locator(".trace-figure .axis-label").all_text_contents() == ["draw", "log_joint"]
-    assert page.locator(".chain-keys").first.locator("button").all_inner_texts() == [f"chain {k}" for k in range(1, 5)]
+    assert page.locator(".chain-keys").first.locator("button").all_inner_texts() == [f"chain {k}" for k in range(4)]
     page.locator(".trace-figure svg").scroll_into_view_if_needed()
     page.locator(".trace-figure svg").hover(position={"x": 300, "y": 100})
     lines = tip_lines(page)
     draw = int(lines[0].split()[1])
     expected = result.posterior.scalars["log_joint"][:, draw]
-    assert [digits(line) for line in lines[1:]] == [
-        f"chain {k + 1}: {digits(short(x))}" for k, x in enumerate(expected)
-    ]
+    assert [digits(line) for line in lines[1:]] == [f"chain {k}: {digits(short(x))}" for k, x in enumerate(expected)]
     before = page.locator(".trace-figure path.series").first.get_attribute("d")
     box.select_option(label="concentration")
     assert page.locator(".trace-figure path.series").first.get_attribute("d") != before
@@ -140,7 +147,7 @@ def test_ranks_have_a_panel_per_chain_with_pythons_counts(open_page):
         bar.scroll_into_view_if_needed()
         bar.hover(force=True)
         number = ranks[chain, bin_]
-        assert tip_lines(page) == [f"chain {chain + 1}", f"{number} draw{'' if number == 1 else 's'} of these ranks"]
+        assert tip_lines(page) == [f"chain {chain}", f"{number} draw{'' if number == 1 else 's'} of these ranks"]
 
 
 def test_a_chain_apart_leaves_the_band(open_page):

@@ -14,6 +14,7 @@ from bayesgrove.core.errors import InvalidInputError
 from bayesgrove.inference.exhibits import Exhibit
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.result import Result
+from bayesgrove.likelihoods import Columns, GaussianDiagonal, Poisson
 from bayesgrove.report import words, write_report
 from bayesgrove.report.document import report_document
 from bayesgrove.report.encode import number, pack, safe_json
@@ -21,7 +22,7 @@ from bayesgrove.report.page import SCRIPTS, STYLES, asset, page_html
 from bayesgrove.report.tree import MOST_LEAVES
 from bayesgrove.trees import Tree
 from reference.planted import planted_result
-from reference.planted_views import planted_views
+from reference.planted_views import planted_view_draws, planted_views
 
 pytestmark = pytest.mark.unit
 
@@ -178,7 +179,25 @@ def test_sentences_of_chains_count_draws():
     assert "90 % of the draws have 2 to 3." in summary["how_many"]
     # three pairs in all draws, one in half of them
     assert "probability 0.88 on average; the least sure is cluster 1 (0.50, 2 rows)" in summary["how_sure"]
-    assert summary["trust"] == result.diagnostics.verdict.sentence
+    assert summary["trust"] == result.diagnostics.verdict.sentence_for_readers
+
+
+def test_pairs_of_diagnostics_are_named_after_what_the_draws_divide():
+    """Draws of views divide columns; their pairs once had the names of rows."""
+    posterior = planted_view_draws()
+    names = tuple(f"row {i}" for i in range(30))
+    result = planted_views(names=names, posterior=posterior, diagnostics=posterior.diagnostics())
+    chains = report_document(result)["chains"]
+    assert (chains["item"], chains["group"]) == ("column", "view")
+    pairs = {row["name"]: row["pair"] for row in chains["table"]}
+    assert pairs["log_joint"] is None
+    assert pairs["together[0,5]"] == ["column 0", "column 5"]
+    chains = report_document(planted_result(chains=(2, 40), names=tuple(f"row {i}" for i in range(28))))["chains"]
+    assert (chains["item"], chains["group"]) == ("row", "cluster")
+    (name, pair) = next((row["name"], row["pair"]) for row in chains["table"] if row["pair"] is not None)
+    assert name == f"together[{','.join(one.removeprefix('row ') for one in pair)}]"
+    chains = report_document(planted_result(chains=(2, 40)))["chains"]
+    assert all(row["pair"] is None for row in chains["table"])
 
 
 def test_a_single_row_is_no_plural():
@@ -243,3 +262,16 @@ def test_sentences_count_views():
     sentence = report_document(one)["views"]["sentence"]
     assert sentence.startswith("3 columns in 1 view. ")
     assert "probability for 1 view" in sentence
+
+
+def test_the_likelihood_of_a_wide_table_is_bounded_and_named_by_column():
+    result = planted_result()
+    names = tuple(f"column {j}" for j in range(500))
+    wide = dataclasses.replace(result, likelihood=Columns([Poisson(1 / 3, 2.0)] * 500), feature_names=names)
+    rows = dict(report_document(dataclasses.replace(wide, description=None))["settings"])
+    assert rows["likelihood used"] == "Columns: 500 Poisson"
+    assert rows["likelihood of column 99"] == "Poisson(shape=0.333333, rate=2)"
+    assert "likelihood of column 100" not in rows
+    assert rows["and more"] == "400 columns are not listed here"
+    one = dataclasses.replace(result, likelihood=GaussianDiagonal(mean=np.arange(500.0)))
+    assert "29, … 500 numbers)" in dict(report_document(one)["settings"])["likelihood used"]

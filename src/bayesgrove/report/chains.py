@@ -1,5 +1,6 @@
 """What a page shows of Markov chains: verdict, table, traces and ranks."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from bayesgrove.inference.result import Result
 from bayesgrove.report.encode import number, pack
 
 MOST_DRAWS = 400
+PAIR = re.compile(r"together\[(\d+),(\d+)\]")
 MOST_SCALARS = 12
 NUMBERS = ("mean", "sd", "r_hat", "ess_bulk", "ess_tail", "mcse")
 
@@ -20,14 +22,22 @@ def chains_document(result: Result) -> dict[str, Any] | None:
     posterior, found = result.posterior, result.diagnostics
     if posterior is None or found is None:
         return None
+    item, group = result.drawn
     return {
+        "item": item,
+        "group": group,
         "n_chains": found.n_chains,
         "n_draws": found.n_draws,
         "converged": bool(found.converged),
-        "verdict": found.verdict.sentence,
+        "verdict": found.verdict.sentence_for_readers,
         "distance": None if found.chain_distance is None else str(found.chain_distance),
         "table": [
-            {"name": str(row["name"]), "state": str(row["state"]), **{name: number(row[name]) for name in NUMBERS}}
+            {
+                "name": str(row["name"]),
+                "state": str(row["state"]),
+                "pair": _pair(result, str(row["name"])),
+                **{name: number(row[name]) for name in NUMBERS},
+            }
             for row in found.table
         ],
         "scalars": [
@@ -35,6 +45,15 @@ def chains_document(result: Result) -> dict[str, Any] | None:
         ],
         "varying": VARYING,
     }
+
+
+def _pair(result: Result, scalar: str) -> list[str] | None:
+    """Names of the two of "together[i,j]", where they have names; None for other scalars."""
+    found = PAIR.fullmatch(scalar)
+    names = result.feature_names if result.drawn[0] == "column" else result.tree.leaf_labels
+    if found is None or names is None:
+        return None
+    return [names[int(place)] for place in found.groups()]
 
 
 def _scalar(name: str, values: np.ndarray) -> dict[str, Any]:

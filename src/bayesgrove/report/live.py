@@ -110,8 +110,9 @@ class PageServer(ThreadingHTTPServer):
     def __init__(self, watcher: Watcher, title: str, host: str = "127.0.0.1", port: int = 0) -> None:
         try:
             super().__init__((host, port), PageHandler)
-        except (OSError, OverflowError) as error:
-            raise InvalidSettingError(f"cannot listen on {host}:{port}: {error}. Give another --port.") from error
+        except (OSError, OverflowError, TypeError, ValueError) as error:  # the last two: texts that cannot name a host
+            place = f"{host.encode('ascii', 'backslashreplace').decode()}:{port}"
+            raise InvalidSettingError(f"cannot listen on {place}: {error}. Give another --port.") from error
         self.watcher, self.title, self.host = watcher, title, host
         self.token = secrets.token_urlsafe(24)
 

@@ -88,7 +88,7 @@ def _traits(profile: Profile, cluster: int, noun: str) -> str:
 def whether_to_trust(result: Result) -> str:
     """The verdict on the chains, or what a single tree can and cannot say."""
     if result.diagnostics is not None:
-        return result.diagnostics.verdict.sentence
+        return result.diagnostics.verdict.sentence_for_readers
     return (
         "No chains were run, so there is nothing to converge. Probabilities are those of the partitions that this one "
         "tree allows; another tree might allow better ones."

@@ -56,7 +56,7 @@ function diagnosticsTable(host, model) {
   const words = broken ? `${broken} of ${count(chains.table.length, "scalar")} break a rule (marked ✗).` : `All ${count(chains.table.length, "scalar")} keep the rules (marked ✓).`;
   host.append(
     el("h3", { text: "Diagnostics" }),
-    el("p", { class: "note", text: `${words} “together[i,j]” is 1 in draws in which ${model.noun}s i and j are in one cluster. MCSE is the standard error of the mean, which a longer run makes smaller.` }),
+    el("p", { class: "note", text: `${words} “together[i,j]” is 1 in draws in which ${chains.item}s i and j are in one ${chains.group}. MCSE is the standard error of the mean, which a longer run makes smaller.` }),
     el("div", { class: "scroll diagnostics", tabindex: 0, role: "region", "aria-label": "Table of diagnostics" },
       el("table", {}, el("thead", {}, el("tr", {}, heads.map((head) => head.cell), el("th", { scope: "col", text: "remark" }))), body)),
   );
@@ -92,15 +92,9 @@ function diagnosticsRow(row, model) {
   const faults = rowFaults(row, chains);
   const fault = Object.values(faults).join(", ");
   const sign = fault ? "✗" : row.state ? "·" : "✓";
-  const name = el("th", { scope: "row", title: pairNames(row.name, model) }, el("span", { class: `sign ${fault ? "bad" : "good"}`, "aria-hidden": "true", text: sign }), ` ${tidy(row.name, 60)}`);
+  const name = el("th", { scope: "row", title: row.pair && row.pair.map((name) => tidy(name)).join(" and ") }, el("span", { class: `sign ${fault ? "bad" : "good"}`, "aria-hidden": "true", text: sign }), ` ${tidy(row.name, 60)}`);
   const cells = CHAIN_COLUMNS.map(({ key, format }) => el("td", { class: faults[key] ? "number fault" : "number", text: row[key] === null ? "–" : format(row[key]) }));
   return el("tr", { class: fault ? "broken" : null }, name, cells, el("td", { text: fault || tidy(row.state, 40) }));
-}
-
-/** The names of the two rows of "together[i,j]"; null for other scalars. */
-function pairNames(name, model) {
-  const found = /^together\[(\d+),(\d+)\]$/.exec(name);
-  return found && model.names ? `${itemName(model, Number(found[1]))} and ${itemName(model, Number(found[2]))}` : null;
 }
 
 // Traces and ranks of one scalar
@@ -143,7 +137,7 @@ function chainSeries(model, { values, ranks }) {
   const [chains, draws] = values.shape;
   const bins = ranks.shape[1];
   return d3.range(chains).map((chain) => ({
-    name: `chain ${chain + 1}`,
+    name: `chain ${chain}`,
     values: values.subarray(chain * draws, (chain + 1) * draws),
     ranks: ranks.subarray(chain * bins, (chain + 1) * bins),
     ...seriesLook(model, chain),
