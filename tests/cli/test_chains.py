@@ -1,18 +1,25 @@
 """Runs of Markov chains on the command line: fit, status, resume, export; runs that were stopped; damaged folders."""
 
+import io
 import json
+import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from bayesgrove import NRMMixture, load
 from bayesgrove.cli import models
 from bayesgrove.cli.main import main
+from bayesgrove.cli.show import verdict_for_shell
+from bayesgrove.cli.watch import RunSource
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.status import run_status
 
@@ -43,6 +50,19 @@ def finished(table, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "run"
     assert main(["fit", "nrm-mixture", str(table), "--out", str(folder), *SETTINGS, "--set", "n_draws=30"]) == 0
     return folder
+
+
+def test_dropped_columns_stay_dropped_when_a_run_goes_on(table, tmp_path):
+    other, folder = tmp_path / "more.csv", tmp_path / "run"
+    lines = table.read_text().splitlines()
+    other.write_text("\n".join([f"{lines[0]},c", *(f"{line},word{i}" for i, line in enumerate(lines[1:]))]) + "\n")
+    words = ["--drop", "c", *SETTINGS, "--set", "n_draws=10"]
+    assert main(["fit", "nrm-mixture", str(other), "--out", str(folder), *words]) == 0
+    (folder / "summary.json").unlink()  # as if it had been stopped
+    assert RunSource(folder).result().feature_names == ("a", "b")
+    assert main(["resume", str(folder), "--draws", "12"]) == 0
+    assert json.loads((folder / "summary.json").read_text())["drop"] == ["c"]
+    assert main(["report", str(folder), "--output", str(tmp_path / "page.html")]) == 0
 
 
 @pytest.fixture
@@ -175,3 +195,57 @@ def wait_for_draws(chains, wanted):
             return
         time.sleep(0.1)
     raise AssertionError("the run made no draws in two minutes")
+
+
+@pytest.mark.parametrize(
+    ("setting", "complaint"), [("n_draws=-1", "n_draws must be"), ("sampler=x", "sampler must be")]
+)
+def test_refused_settings_cost_no_old_run(run, table, capsys, setting, complaint):
+    (run / "notes.txt").write_text("mine")
+    before = {path.relative_to(run): path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    words = ["fit", "nrm-mixture", str(table), "--out", str(run), *SETTINGS, "--set", setting, "--force"]
+    assert main(words) == 2
+    assert complaint in capsys.readouterr().err
+    assert {path.relative_to(run): path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
+
+
+def test_refused_settings_leave_no_run_that_cannot_go_on(table, tmp_path, capsys):
+    words = ["fit", "nrm-mixture", str(table), "--out", str(tmp_path / "new"), *SETTINGS]
+    assert main([*words, "--set", "n_draws=-1"]) == 2
+    assert list(tmp_path.iterdir()) == []
+    assert main([*words, "--set", "n_draws=4"]) == 0
+    assert not [path for path in (tmp_path / "new").iterdir() if path.name.startswith(".")]
+
+
+def test_a_run_that_is_getting_ready_says_so(run, capsys):
+    for path in run.iterdir():
+        if path.name != "request.json":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert main(["status", str(run)]) == 0
+    assert "nrm-mixture: no draws yet" in capsys.readouterr().out
+    source = RunSource(run)
+    assert source.look()[0]["words"].startswith("Getting ready")
+    assert source.result() is None
+    assert main(["resume", str(run)]) == 0
+    assert source.look()[0]["state"] == "ended"
+
+
+def test_advice_is_a_command_that_can_be_typed(table, tmp_path, capsys):
+    folder = tmp_path / "my run"
+    assert main(["fit", "nrm-mixture", str(table), "--out", str(folder), *SETTINGS, "--set", "n_draws=5"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "continue_fit" not in shown
+    advised = re.search(r"run longer: (bayesgrove resume '[^']*my run' --draws \d+)", shown)
+    summary = json.loads((folder / "summary.json").read_text())
+    assert advised[1].split(" --")[1] in summary["verdict"]
+    assert main(shlex.split(advised[1])[1:]) == 0
+
+
+def test_long_lines_break_between_words(finished):
+    verdict = load(finished / "model.bg").diagnostics_.verdict
+    lines = io.StringIO()
+    console = Console(file=lines, width=40)
+    words = verdict_for_shell(verdict, Path("run"))
+    console.print(words, markup=False)
+    assert " ".join(lines.getvalue().split()) == " ".join(words.split())
+    assert max(map(len, lines.getvalue().splitlines())) <= 40

@@ -1,17 +1,23 @@
 """predict, export, doctor, demo, and a help that is quick."""
 
+import ctypes
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import fake_model
 import pytest
 
+import bayesgrove
 from bayesgrove.cli.main import main
 from bayesgrove.cli.models import MODELS
 from bayesgrove.cli.settings import parse_value
 from bayesgrove.cli.show import describe, format_chance
+from bayesgrove.cli.sources import reading_of
+from bayesgrove.core.errors import InvalidFileError
 
 pytestmark = pytest.mark.unit
 
@@ -38,6 +44,24 @@ def test_predict_needs_no_index_column_and_bears_long_identifiers(run, tmp_path,
     path.write_text("id,a,b,colour\n123456789012345678901,1,1,red\n")
     assert main(["predict", str(run), str(path)]) == 0
     assert capsys.readouterr().out == "row,cluster\n123456789012345678901,1\n"
+
+
+def test_dropped_columns_are_kept_in_mind(data, tmp_path, capsys):
+    folder = tmp_path / "dropped"
+    assert main(["fit", "bhc", str(data), "--out", str(folder), "--drop", "id", "--drop", "colour"]) == 0
+    summary = json.loads((folder / "summary.json").read_text())
+    assert ([column["name"] for column in summary["columns"]], summary["drop"]) == (["a", "b"], ["id", "colour"])
+    capsys.readouterr()
+    assert main(["predict", str(folder), str(data)]) == 0
+    assert capsys.readouterr().out == "row,cluster\n0,0\n1,1\n2,1\n"
+    (tmp_path / "bare.csv").write_text("a,b\n1,1\n")  # new rows need no columns that were dropped
+    assert main(["predict", str(folder), str(tmp_path / "bare.csv")]) == 0
+
+
+@pytest.mark.parametrize("damaged", ["colour", [1]])
+def test_a_damaged_list_of_dropped_columns_is_told(damaged):
+    with pytest.raises(InvalidFileError, match="the run's drop is damaged"):
+        reading_of({"drop": damaged})
 
 
 def test_predict_probabilities(run, rows, tmp_path, capsys):
@@ -85,7 +109,7 @@ def test_outputs_are_not_overwritten_unasked(run, rows, tmp_path, capsys):
     output.write_text("mine")
     for command in (["predict", str(run), str(rows)], ["export", str(run), "--format", "labels"]):
         assert main([*command, "-o", str(output)]) == 2
-        assert "exists already" in capsys.readouterr().err
+        assert "exists already; choose another name or add --force" in capsys.readouterr().err
         assert output.read_text() == "mine"
     (run / "model.bg").write_bytes(b"broken")
     assert main(["export", str(run), "--format", "labels", "-o", str(output), "--force"]) == 2
@@ -229,6 +253,13 @@ def test_a_closed_pipe_ends_quietly(run):
     assert done.stderr == b""
 
 
+def test_the_package_is_the_command():
+    done = subprocess.run([sys.executable, "-m", "bayesgrove", "--version"], capture_output=True, text=True, timeout=60)
+    assert done.stdout.startswith("bayesgrove ")
+    done = subprocess.run([sys.executable, "-m", "bayesgrove", "unknown"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+
+
 def test_no_arguments_give_help(capsys):
     assert main([]) == 0
     assert capsys.readouterr().out.startswith("Usage: bayesgrove [OPTIONS] COMMAND")
@@ -237,3 +268,41 @@ def test_no_arguments_give_help(capsys):
 def test_demo_spares_other_runs(run, capsys):
     assert main(["demo", "--out", str(run)]) == 2
     assert "holds a run already" in capsys.readouterr().err
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"bayesgrove {bayesgrove.__version__}\n"
+
+
+def test_the_list_of_commands_is_not_cut_short(capsys):
+    assert main(["--help"]) == 0
+    assert "..." not in capsys.readouterr().out.split("Commands:")[1]
+    assert main(["impute", "--help"]) == 0
+    assert "RUN} [DATA]\n" in capsys.readouterr().out
+
+
+@pytest.fixture
+def usual_ctrl_c():
+    """Python's own handler: a shell that runs tests in the background has SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("usual_ctrl_c")
+def test_ctrl_c_that_the_compiler_swallows_is_no_fault_of_ours(data, tmp_path, capsys, monkeypatch):
+    """Compilers call back through ctypes, which drops exceptions: what comes out is an error of the compiler's own."""
+
+    def compile_and_fail(*_):
+        @ctypes.CFUNCTYPE(None)
+        def callback():
+            signal.raise_signal(signal.SIGINT)
+
+        callback()
+        raise RuntimeError("no compiled object yet")
+
+    monkeypatch.setattr(fake_model.Fake, "fit", compile_and_fail)
+    assert main(["fit", "bhc", str(data), "--out", str(tmp_path / "new"), "--index", "id"]) == 130
+    assert capsys.readouterr().err == "bayesgrove: interrupted before the end.\n"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -2,7 +2,9 @@
 
 import json
 import sys
+from pathlib import Path
 
+import fake_model
 import pytest
 
 from bayesgrove.cli.main import main
@@ -50,6 +52,25 @@ def test_the_terminal_shows_clusters_numbers_tree_and_picture(data, tmp_path, ca
     assert f"report   {tmp_path / 'r' / 'report.html'} (open it in a browser)" in lines
 
 
+def test_a_run_is_whole_where_nobody_reads_what_is_shown(data, tmp_path, monkeypatch):
+    class Gone:
+        """A pipe whose reader went away, as `| head` does."""
+
+        encoding = "utf-8"
+
+        def write(self, text):
+            raise BrokenPipeError
+
+        def flush(self):
+            raise BrokenPipeError
+
+    monkeypatch.setattr("rich.console.Console.on_broken_pipe", lambda console: sys.exit(1))
+    monkeypatch.setattr(sys, "stdout", Gone())
+    with pytest.raises(SystemExit):
+        main(["fit", "bhc", str(data), "--out", str(tmp_path / "r"), "--index", "id"])
+    assert set(contents(tmp_path / "r")) == FILES
+
+
 def test_settings_are_typed(data, tmp_path):
     arguments = ["--set", "concentration=2", "--set", "likelihood=gaussian", "--seed", "7", "--jobs", "2"]
     assert main(["fit", "bhc", str(data), "--out", str(tmp_path / "r"), *arguments]) == 0
@@ -68,6 +89,8 @@ def test_settings_are_typed(data, tmp_path):
         (["--set", "a=1", "--set", "a=2"], "--set a is given twice"),
         (["--set", "random_state=1"], "random_state is given by an option and by --set"),
         (["--index", "nobody"], "no column 'nobody'"),
+        (["--drop", "nobody"], "no column 'nobody' to drop; it has id, a, b, colour"),
+        (["--index", "id", "--drop", "id"], "--drop id names the index, which is no column to cluster by anyway"),
         (["--seed", "x"], "Invalid value for '--seed'"),
         (["--nonsense"], "No such option: --nonsense"),
         (["--set", "fail=memory"], "needs 9 GB"),
@@ -182,3 +205,10 @@ def test_header_options(tmp_path, capsys):
     path.write_text("1,2\n-3,4\n")
     assert main(["fit", "bhc", str(path), "--out", str(tmp_path / "r"), "--header"]) == 0
     assert (tmp_path / "r" / "labels.csv").read_text() == "row,cluster\n0,0\n"
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="there is no folder here that nobody can write to")
+def test_a_folder_that_cannot_be_written_to_is_refused_before_the_work(data, capsys, monkeypatch):
+    monkeypatch.setattr(fake_model.Fake, "fit", lambda *_: pytest.fail("the work began"))
+    assert main(["fit", "bhc", str(data), "--out", "/proc/self/run", "--index", "id"]) == 2
+    assert "cannot write to /proc/self" in capsys.readouterr().err

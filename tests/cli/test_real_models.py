@@ -187,7 +187,11 @@ def test_doctor(capsys):
         (["--set", "refine=1.5"], "refine must be a whole number of at least 0, got 1.5"),
         (["--set", "cut=soon"], "a cut by name is"),
         (["--likelihood", "gausian"], "likelihood must be one of"),
-        (["--likelihood", "poisson"], "Poisson counts must be whole numbers of at least 0; row 0, column 'alcohol'"),
+        (["--likelihood", "poisson"], "Poisson describes numbers; column 'colour' holds categories such as 'white'"),
+        (
+            ["--likelihood", "poisson", "--drop", "colour", "--drop", "grade"],
+            "Poisson counts must be whole numbers of at least 0; row 0, column 'alcohol'",
+        ),
         (["--set", "memory_limit=10"], "rows need about"),
         (["--seed", "-1"], "random_state must be None, a whole number"),
         (["--jobs", "0"], "n_jobs must be None or a whole number other than 0"),

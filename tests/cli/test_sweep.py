@@ -39,7 +39,10 @@ def test_a_grid_becomes_a_table_and_a_page(table, tmp_path, capsys):
     assert {(row["n_clusters"], row["ari"], row["vi"]) for row in first} == {("2", "1.0", "0.0")}
     assert (folder / "results.parquet").is_file()
     assert "<table>" in (folder / "sweep.html").read_text()
-    assert "4 fits of RandomizedBHC" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "4 fits of RandomizedBHC" in shown
+    assert "concentration" in shown
+    assert [line.split()[:3] for line in shown.splitlines()[2:4]] == [["0.5", "2", "2"], ["2", "2", "2"]]
     assert main([*words, "--grid", "concentration=0.5,2,4"]) == 0
     assert rows_of(folder)[:4] == first  # to the second: they were not fitted again
 
@@ -52,12 +55,18 @@ def test_a_file_of_settings(table, tmp_path):
     assert [(row["concentration"], row["leaf_size"]) for row in rows_of(tmp_path / "sweep")] == [("1.0", ""), ("", "8")]
 
 
+def test_columns_are_dropped(table, tmp_path):
+    words = ["sweep", MODEL, str(table), "--out", str(tmp_path / "sweep"), "--set", "likelihood=gaussian"]
+    assert main([*words, "--drop", "kind", "--grid", "concentration=1"]) == 0
+    assert [row["n_clusters"] for row in rows_of(tmp_path / "sweep")] == ["2"]
+
+
 def test_a_bad_value_gives_code_2_and_loses_nothing(table, tmp_path, capsys):
     folder = tmp_path / "sweep"
     words = ["sweep", MODEL, str(table), "--out", str(folder), "--index", "kind", "--set", "likelihood=gaussian"]
     assert main([*words, "--grid", "concentration=1,-1"]) == 2
     said = capsys.readouterr().err
-    assert "1 of 2 fits could not be done" in said
+    assert "1 of 2 fits could not be done. The other one is safe in" in said
     assert said.count("\n") == 1
     assert len(list((folder / "fits").iterdir())) == 1
     assert main([*words, "--grid", "concentration=1"]) == 0

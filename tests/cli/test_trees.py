@@ -164,6 +164,7 @@ def test_options_of_readers_are_kept(documents, tmp_path, capsys):
     ("model", "words", "message"),
     [
         ("tree-hmm", ["--index", "name"], "--index does not go with this model: tree-hmm takes trees"),
+        ("tree-hmm", ["--drop", "name"], "--drop does not go with this model: tree-hmm takes trees"),
         ("nrm-mixture", ["--format", "xml"], "--format does not go with this model: nrm-mixture takes a table"),
         ("tree-hmm", ["--read", "colour=red"], "there is no option 'colour' here"),
         ("tree-hmm", ["--read", "colour"], "--read takes key=value, got 'colour'"),

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 from bayesgrove.cli import models, run_folder
-from bayesgrove.cli.fit import name_leaves, show_files, summarise
+from bayesgrove.cli.fit import name_leaves, show_files, summarise, write_pages
 from bayesgrove.cli.progress import progress_of
 from bayesgrove.cli.show import cluster_grid, count, numbers_grid, show_tree
 from bayesgrove.cli.sources import Rows
@@ -46,8 +46,9 @@ def demo(out: Path, console: Console, *, force: bool) -> None:
         names,
         force=force,
     )
+    files = write_pages(out, model)
     _show(console, model, growers, seconds)
-    show_files(console, out, model)
+    show_files(console, files)
     console.print("\nContinue in Python:", highlight=False)
     for line in _python_lines(out):
         console.print(f"  {line}", soft_wrap=True, markup=False, highlight=False)

@@ -41,9 +41,12 @@ def fit(request: FitRequest, console: Console) -> None:
     model_class = models.model_class(request.model)
     model = build_model(model_class, settings)
     rows = sources.read_rows(request.model, request.data, request.reading)
-    if hasattr(model, "run_dir") and model.run_dir is None:
-        model.run_dir = run_folder.begin_chains(request.out, _document(request, settings))
-    fit_and_show(model, request, rows, console)
+    if not hasattr(model, "run_dir") or model.run_dir is not None:
+        fit_and_show(model, request, rows, console)
+        return
+    with run_folder.beginning_chains(request.out, _document(request, settings)) as chains:
+        model.run_dir = chains
+        fit_and_show(model, request, rows, console)
 
 
 def resume(run: Path, n_draws: int | None, data: Path | None, jobs: int | None, console: Console) -> None:
@@ -72,14 +75,16 @@ def fit_and_show(model: Any, request: FitRequest, rows: sources.Rows, console: C
     except KeyboardInterrupt as error:
         if not hasattr(model, "run_dir") or not str(error):
             raise
-        raise InterruptedRunError(f"stopped; go on with: bayesgrove resume {request.out}") from error
+        raise InterruptedRunError(f"stopped; go on with: {run_folder.resume_command(request.out)}") from error
     seconds = time.perf_counter() - start
     name_leaves(model, rows.names)
     summary = summarise(model, request.model, rows, seconds)
     summary.update(data=request.data.name, **request.reading.to_document())
     run_folder.write_run(request.out, model, summary, rows.names, force=True)
-    show_model(console, model)
-    show_files(console, request.out, model, getattr(rows.data, "targets", None))
+    # All is written before anything is shown: whoever reads may go away, as `| head` does.
+    files = write_pages(request.out, model, getattr(rows.data, "targets", None))
+    show_model(console, model, request.out)
+    show_files(console, files)
 
 
 def _document(request: FitRequest, settings: dict[str, Any]) -> dict[str, Any]:
@@ -122,18 +127,22 @@ def summarise(model: Any, name: str, rows: sources.Rows, seconds: float) -> dict
         "n_clusters": int(model.n_clusters_),
         "cluster_sizes": np.bincount(model.labels_).tolist(),
         "log_evidence": None if evidence is None else float(evidence),
-        **({"verdict": model.diagnostics_.verdict.sentence} if hasattr(model, "diagnostics_") else {}),
+        **({"verdict": model.diagnostics_.verdict.sentence_for_readers} if hasattr(model, "diagnostics_") else {}),
         "hyper_parameters": hyper_parameters(model),
         "seconds": round(seconds, 3),
     }
 
 
-def show_files(console: Console, run: Path, model: Any, classes: Any = None) -> None:
-    """Draw the picture, write the report (with known classes where there are any), and say where everything is."""
+def write_pages(run: Path, model: Any, classes: Any = None) -> list[str]:
+    """Draw the picture and write the report (with known classes where there are any); gives where everything is."""
     problem = run_folder.write_picture(run, model)
-    options = {} if classes is None else {"classes": classes}
-    report = model.report(run / run_folder.REPORT, **options)
-    console.print()
+    report = model.report(run / run_folder.REPORT, **({} if classes is None else {"classes": classes}))
     picture = f"picture  {run / run_folder.PICTURE}" if problem is None else problem
-    for line in (picture, f"run      {run}", f"report   {report} (open it in a browser)"):
+    return [picture, f"run      {run}", f"report   {report} (open it in a browser)"]
+
+
+def show_files(console: Console, lines: list[str]) -> None:
+    """Say where everything is."""
+    console.print()
+    for line in lines:
         console.print(line, soft_wrap=True, highlight=False, markup=False)

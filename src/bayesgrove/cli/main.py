@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayesgrove.cli.interrupts import CtrlC, hearing_ctrl_c
 from bayesgrove.cli.models import MODELS
 from bayesgrove.core.errors import BayesgroveError, InvalidInputError, MemoryLimitError
 
@@ -28,6 +29,9 @@ Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write; default: the terminal.")]
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder made by fit or demo.")]
 Index = Annotated[str | None, typer.Option(help="Column that names the rows.")]
+Drop = Annotated[
+    list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Leave a column of a table out; repeatable.")
+]
 Header = Annotated[
     bool | None, typer.Option("--header/--no-header", help="First line of a .csv or .tsv: names, or data.")
 ]
@@ -41,7 +45,24 @@ Cluster = Annotated[
 ]
 
 
-@app.command()
+def _show_version(is_asked: bool) -> None:
+    if is_asked:
+        from bayesgrove.core.provenance import package_versions
+
+        print(f"bayesgrove {package_versions()['bayesgrove']}")
+        raise typer.Exit
+
+
+@app.callback()
+def everything(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Bayesian nonparametric hierarchical clustering with honest uncertainty."""
+
+
+@app.command(short_help="Cluster real wines and explain the result.")
 def demo(
     out: Annotated[Path, typer.Option("--out", help="Folder for the result.")] = Path("bayesgrove-demo"),
     force: Force = False,
@@ -71,6 +92,7 @@ def fit(
         typer.Option("--set", metavar="KEY=VALUE", help="A setting of the model; repeatable."),
     ] = None,
     index: Index = None,
+    drop: Drop = None,
     likelihood: Annotated[str | None, typer.Option(help="auto, gaussian, bernoulli, ...")] = None,
     seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Number of parallel jobs.")] = None,
@@ -91,7 +113,7 @@ def fit(
 
     options = {"likelihood": likelihood, "random_state": seed, "n_jobs": jobs, "verbose": verbose or None}
     with log_to_stderr(verbose), on_cluster(cluster):
-        reading = Reading(index, header, format, parse_settings(read or [], "--read"))
+        reading = Reading(index, header, format, parse_settings(read or [], "--read"), drop or [])
         run_fit(FitRequest(model, data, out, settings or [], options, reading, force), _console())
 
 
@@ -115,7 +137,7 @@ def predict(
 def impute(
     run: Run,
     data: Annotated[
-        Path | None, typer.Argument(metavar="[DATA]", help="Table with the columns of the fit; default: its own table.")
+        Path | None, typer.Argument(metavar="DATA", help="Table with the columns of the fit; default: its own table.")
     ] = None,
     output: Output = None,
     level: Annotated[
@@ -146,7 +168,7 @@ def export(
     run_export(run, format, output, view=view, force=force)
 
 
-@app.command()
+@app.command(short_help="Go on with chains that were stopped, or make them longer.")
 def resume(
     run: Run,
     draws: Annotated[int | None, typer.Option(help="Draws of each chain in all; default: as asked for first.")] = None,
@@ -172,7 +194,7 @@ def status(run: Run) -> None:
     run_status(run, _console())
 
 
-@app.command()
+@app.command(short_help="Write one HTML file that shows a run.")
 def report(
     run: Run,
     output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")],
@@ -185,7 +207,7 @@ def report(
     run_report(run, output, _console(), title=title, force=force)
 
 
-@app.command()
+@app.command(short_help="Show a run in the browser, also while it runs.")
 def watch(
     run: Run,
     host: Annotated[str, typer.Option(help="Address to listen on; others than this machine see it if you say so.")] = (
@@ -232,7 +254,7 @@ def reproduce(
             run_experiment(name, _console(), quick=quick, out=out, seed=seed, data_home=data_home, force=force)
 
 
-@app.command()
+@app.command(short_help="Fit a model under many settings, several times each.")
 def sweep(
     model: Annotated[str, typer.Argument(metavar="MODEL", help=f"One of: {', '.join(MODELS)}.")],
     data: Annotated[Path, typer.Argument(metavar="DATA", help="A table, or trees for models of trees, as for fit.")],
@@ -253,6 +275,7 @@ def sweep(
     ] = None,
     classes: Annotated[str | None, typer.Option(help="Column of known classes; it is left out of the table.")] = None,
     index: Index = None,
+    drop: Drop = None,
     header: Header = None,
     format: TreeFormat = None,
     read: TreeOptions = None,
@@ -267,7 +290,7 @@ def sweep(
     from bayesgrove.cli.sweep import SweepRequest
     from bayesgrove.cli.sweep import sweep as run_sweep
 
-    reading = Reading(index, header, format, parse_settings(read or [], "--read"))
+    reading = Reading(index, header, format, parse_settings(read or [], "--read"), drop or [])
     request = SweepRequest(
         model, data, out, grid or [], settings_file, fixed or [], repeats, metric or [], classes, reading, seed,
         workers, cluster,
@@ -286,7 +309,11 @@ def doctor() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; gives the exit code: 0, 2 for the user's fault, 1 for ours, 130 on Ctrl+C."""
-    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    with hearing_ctrl_c() as pressed:
+        return _run(list(sys.argv[1:] if arguments is None else arguments) or ["--help"], pressed)
+
+
+def _run(words: list[str], pressed: CtrlC) -> int:
     try:
         code = int(app(args=words, prog_name="bayesgrove", standalone_mode=False) or 0)
         # Ctrl+C comes as this code or as an exception, as typer's version will have it.
@@ -301,6 +328,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         is_stop = type(error).__name__ == "InterruptedRunError"
         return _complain(str(error), INTERRUPTED if is_stop else OUR_ERROR)
     except Exception as error:
+        if pressed.is_set:  # the compiler makes another error of a Ctrl+C that comes while it calls back
+            return _complain(INTERRUPTION, INTERRUPTED)
         if os.environ.get("BAYESGROVE_TRACEBACK"):
             raise
         return _complain(

@@ -1,6 +1,7 @@
 """`bayesgrove predict` and `bayesgrove export`: from a run to rows, trees and tables."""
 
 import io
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -72,7 +73,7 @@ def read_new_table(data: Path, summary: dict[str, Any]) -> LabelledTable:
         raise InvalidFileError("the run's summary is damaged: it lists no columns. Fit again.") from error
     reading = reading_of(summary)
     table, names = read_labelled_table(
-        data, index=reading.index, header=reading.header, require_index=False, texts=texts
+        data, index=reading.index, header=reading.header, require_index=False, texts=texts, only=columns
     )
     return LabelledTable(table.select(columns), names)
 
@@ -114,6 +115,8 @@ def _exported(model: Any, format: str, tree: Any) -> str:
 
 def check_output(output: Path | None, force: bool) -> None:
     """Refuse a file that is there already, unless it may be replaced."""
+    if output is not None and os.path.isfile(output) and not force:
+        raise InvalidFileError(f"{output} exists already; choose another name or add --force.", path=output)
     if output is not None:
         atomic.refuse_existing(output, force)
 

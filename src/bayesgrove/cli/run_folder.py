@@ -4,13 +4,16 @@ import contextlib
 import json
 import os
 import secrets
+import shlex
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from bayesgrove.cli import models, views
 from bayesgrove.core.errors import InvalidFileError
+from bayesgrove.inference.folder import NAME as CHAINS_DOCUMENT
 from bayesgrove.io import atomic
 from bayesgrove.io.json_files import read_small_json
 
@@ -20,7 +23,13 @@ VIEWS, COLUMN_NEWICK = "views.csv", "columns.newick"
 """Of models that divide the columns: the view of each, and their tree."""
 REQUEST, CHAINS = "request.json", "chains"
 """What was asked for, and the folder of the chains' logs: a run of Markov chains has them from its beginning."""
+OF_A_RUN = (REQUEST, CHAINS, SUMMARY, MODEL, LABELS, NEWICK, PICTURE, REPORT, VIEWS, COLUMN_NEWICK)
 MAX_SUMMARY_BYTES = 256 * 2**20
+
+
+def resume_command(run: Path, n_draws: int | None = None) -> str:
+    """What to type to go on with a run, or to make it as long as `n_draws`."""
+    return f"bayesgrove resume {shlex.quote(str(run))}" + ("" if n_draws is None else f" --draws {n_draws}")
 
 
 def check_destination(run: Path, *, force: bool) -> None:
@@ -29,12 +38,13 @@ def check_destination(run: Path, *, force: bool) -> None:
         raise InvalidFileError(f"{run} is a file; --out names a folder.", path=run)
     if not os.path.isdir(run.absolute().parent):
         raise InvalidFileError(f"there is no folder {run.absolute().parent} to make {run.name} in.", path=run)
+    _check_writable(run if os.path.isdir(run) else run.absolute().parent)
     if not os.path.isdir(run) or not any(run.iterdir()):
         return
     if not os.path.isfile(run / SUMMARY) and os.path.isfile(run / REQUEST):
         if not force:
             raise InvalidFileError(
-                f"{run} holds a run that has not ended; go on with: bayesgrove resume {run}, or add --force to begin "
+                f"{run} holds a run that has not ended; go on with: {resume_command(run)}, or add --force to begin "
                 "again.",
                 path=run,
             )
@@ -43,6 +53,15 @@ def check_destination(run: Path, *, force: bool) -> None:
         raise InvalidFileError(f"{run} has files that are no bayesgrove run; choose a new or empty folder.", path=run)
     if not force:
         raise InvalidFileError(f"{run} holds a run already; choose another name or add --force.", path=run)
+
+
+def _check_writable(folder: Path) -> None:
+    """Raise unless files can be made here: hours of work may come before the first one."""
+    try:
+        with tempfile.TemporaryDirectory(prefix=".bayesgrove-", dir=folder):
+            pass
+    except OSError as error:
+        raise InvalidFileError(f"cannot write to {folder}: {error.strerror}. Choose another folder.") from error
 
 
 @contextlib.contextmanager
@@ -71,18 +90,41 @@ def _publish(stage: Path, run: Path) -> None:
         os.replace(path, run / path.name)
 
 
-def begin_chains(run: Path, request: dict[str, Any]) -> Path:
-    """Make the folder of a run of chains and note what was asked for; gives the folder for the logs."""
+@contextlib.contextmanager
+def beginning_chains(run: Path, request: dict[str, Any]) -> Iterator[Path]:
+    """Make the folder of a run of chains and note what was asked for; gives the folder for the logs.
+
+    An old run stands aside until the chains have begun: settings and data are refused only after this, and a refusal,
+    or Ctrl+C while kernels are compiled, must neither cost that run nor leave one that cannot go on.
+    """
+    is_new, aside = not os.path.isdir(run), run / f".old.{secrets.token_hex(6)}"
     try:
         run.mkdir(exist_ok=True)
-        shutil.rmtree(run / CHAINS, ignore_errors=True)  # asked for by --force
+        aside.mkdir()
+        _move(run, aside)
     except OSError as error:
         raise InvalidFileError(f"cannot write to {run}: {error.strerror}.", path=run) from error
-    for name in (SUMMARY, MODEL, LABELS, NEWICK, PICTURE, REPORT, VIEWS, COLUMN_NEWICK):
-        with contextlib.suppress(FileNotFoundError):
-            (run / name).unlink()  # they show another run
-    atomic.write_text(run / REQUEST, json.dumps(request, indent=2) + "\n")
-    return run / CHAINS
+    try:
+        atomic.write_text(run / REQUEST, json.dumps(request, indent=2) + "\n")
+        yield run / CHAINS
+    except BaseException:
+        if not os.path.isfile(run / CHAINS / CHAINS_DOCUMENT) and not os.path.isfile(run / SUMMARY):
+            shutil.rmtree(run / CHAINS, ignore_errors=True)
+            (run / REQUEST).unlink(missing_ok=True)
+            _move(aside, run)
+        raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+        if is_new:
+            with contextlib.suppress(OSError):  # it is empty only where nothing has begun
+                run.rmdir()
+
+
+def _move(source: Path, target: Path) -> None:
+    """Move what belongs to a run; files of the user's own stay."""
+    for name in OF_A_RUN:
+        if os.path.lexists(source / name):
+            os.replace(source / name, target / name)
 
 
 def read_request(run: Path) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from bayesgrove.cli import views
+from bayesgrove.cli import run_folder, views
 
 MAX_CLUSTERS = 20
 MAX_VIEWS, MAX_SIZES, MAX_NAMES = 20, 6, 30
@@ -17,7 +18,7 @@ MOST_COLUMN_LINES = 24
 MAX_TOLD = 8
 
 
-def show_model(console: Console, model: Any) -> None:
+def show_model(console: Console, model: Any, run: Path) -> None:
     """Views where there are any, clusters, evidence, hyper-parameters and the tree of a fitted model."""
     if views.has_views(model):
         show_views(console, model)
@@ -27,7 +28,7 @@ def show_model(console: Console, model: Any) -> None:
     console.print(cluster_grid(model.tree_, model.labels_, noun))
     if hasattr(model, "posterior_"):
         console.print()
-        show_chains(console, model)
+        show_chains(console, model, run)
     console.print(numbers_grid(model))
     console.print()
     show_tree(console, model.tree_)
@@ -97,18 +98,26 @@ def cluster_grid(tree: Any, labels: np.ndarray, noun: str = "row") -> Grid:
     return grid
 
 
-def show_chains(console: Console, model: Any) -> None:
+def show_chains(console: Console, model: Any, run: Path) -> None:
     """How many clusters, or views, the draws have, and whether the chains may be trusted."""
     counted = "views" if views.has_views(model) else "clusters"
     numbers = model.posterior_.scalars[f"n_{counted}"].astype(np.int64).ravel()
     shares = np.bincount(numbers) / numbers.size
     common = sorted(np.flatnonzero(shares >= 0.005).tolist())
     text = ", ".join(f"{k}: {shares[k]:.1%}" for k in common)
-    console.print(f"number of {counted} in the draws  {text}", soft_wrap=True)
+    console.print(f"number of {counted} in the draws  {text}")
     if views.has_levels(model):
-        console.print(level_words(model), soft_wrap=True)
-    console.print(model.diagnostics_.verdict.sentence, soft_wrap=True, markup=False)
+        console.print(level_words(model))
+    console.print(verdict_for_shell(model.diagnostics_.verdict, run), markup=False)
     console.print()
+
+
+def verdict_for_shell(verdict: Any, run: Path) -> str:
+    """The verdict, and on a line of its own the command that does what it advises."""
+    reason = " ".join(filter(None, (f"{verdict.finding}.", verdict.remark)))
+    if verdict.n_more_draws is None:
+        return reason
+    return f"{reason}\nrun longer: {run_folder.resume_command(run, verdict.n_draws + verdict.n_more_draws)}"
 
 
 def level_words(model: Any) -> str:
@@ -198,7 +207,8 @@ def tree_numbers(model: Any) -> dict[str, str]:
 def level_numbers(model: Any) -> dict[str, str]:
     """Numbers and scores of a hierarchy of fixed depth."""
     found = {name: describe(getattr(model, f"{name}_")) for name in ("alpha", "gamma", "gamma0")}
-    return found | {name.upper(): describe(score) for name, score in model.scores_.items()}
+    known = {name: score for name, score in model.scores_.items() if not np.isnan(score)}  # AID, AOD need two nodes
+    return found | {name.upper(): describe(score) for name, score in known.items()}
 
 
 def describe(value: Any) -> str:

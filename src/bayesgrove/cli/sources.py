@@ -24,12 +24,15 @@ class Reading:
         Of tables: the column that names the rows, and whether the first line holds names.
     format, options
         Of trees: the format, and options of the readers.
+    drop
+        Of tables: columns to leave out.
     """
 
     index: str | None = None
     header: bool | None = None
     format: str | None = None
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
+    drop: list[str] = dataclasses.field(default_factory=list)
 
     def to_document(self) -> dict[str, Any]:
         """In JSON's types."""
@@ -37,10 +40,12 @@ class Reading:
 
 
 def reading_of(document: dict[str, Any]) -> Reading:
-    """How the data of a run were read, from its request or summary; those of older versions say nothing of trees."""
-    known = {"index": str, "header": bool, "format": str, "options": dict}
+    """How the data of a run were read, from its request or summary; those of older versions say less."""
+    known = {"index": str, "header": bool, "format": str, "options": dict, "drop": list}
     found = {name: document[name] for name in known if document.get(name) is not None}
     wrong = [name for name, kind in known.items() if not isinstance(found.get(name, kind()), kind)]
+    if not wrong and not all(isinstance(name, str) for name in found.get("drop", [])):
+        wrong = ["drop"]
     if wrong:
         raise InvalidFileError(f"the run's {wrong[0]} is damaged, got {found[wrong[0]]!r:.80}. Fit again.")
     return Reading(**found)
@@ -78,7 +83,11 @@ class Rows(NamedTuple):
 def check_reading(model: str, reading: Reading) -> None:
     """Refuse options of tables for trees, and of trees for tables."""
     if takes_trees(model):
-        given = {"--index": reading.index is not None, "--header": reading.header is not None}
+        given = {
+            "--index": reading.index is not None,
+            "--header": reading.header is not None,
+            "--drop": bool(reading.drop),
+        }
         remedy = f"{model} takes trees; leave it out."
     else:
         given = {"--format": reading.format is not None, "--read": bool(reading.options)}
@@ -86,13 +95,18 @@ def check_reading(model: str, reading: Reading) -> None:
     wrong = [option for option, is_given in given.items() if is_given]
     if wrong:
         raise InvalidSettingError(f"{wrong[0]} does not go with this model: {remedy}")
+    if reading.index in reading.drop:
+        raise InvalidSettingError(
+            f"--drop {reading.index} names the index, which is no column to cluster by anyway; leave --index or --drop "
+            "out."
+        )
 
 
 def read_rows(model: str, data: Path, reading: Reading) -> Rows:
     """The trees or the table of a fit."""
     if takes_trees(model):
         return read_tree_rows(data, reading)
-    table, names = read_labelled_table(data, index=reading.index, header=reading.header)
+    table, names = read_labelled_table(data, index=reading.index, header=reading.header, drop=reading.drop)
     return Rows(table, names)
 
 

@@ -22,6 +22,10 @@ def status(run: Path, console: Console) -> None:
     elif os.path.isfile(run / run_folder.SUMMARY):
         summary = run_folder.read_summary(run)
         console.print(f"{summary.get('model', 'model')}: ended, {count(summary.get('n_clusters', 1), 'cluster')}")
+    elif os.path.isfile(run / run_folder.REQUEST):
+        asked = run_folder.read_request(run).get("model", "model")
+        console.print(f"{asked}: no draws yet; it is getting ready, or was stopped before the first one")
+        console.print(f"if it was stopped, go on with: {run_folder.resume_command(run)}", soft_wrap=True)
     else:
         raise InvalidFileError(f"{run} holds no run of bayesgrove.", path=run)
 
@@ -47,7 +51,7 @@ def show_status(found: RunStatus, run: Path, console: Console) -> None:
     console.print(f"{found.model}: {phase(found)}", style="bold")
     console.print(grid)
     if not found.is_running and not found.is_finished and os.path.isfile(run / run_folder.REQUEST):
-        console.print(f"go on with: bayesgrove resume {run}", soft_wrap=True)
+        console.print(f"go on with: {run_folder.resume_command(run)}", soft_wrap=True)
 
 
 def phase(found: RunStatus) -> str:

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table as Grid
+from rich.text import Text
 
 from bayesgrove.cli import models
 from bayesgrove.cli.cluster import on_cluster
 from bayesgrove.cli.settings import build_model, parse_settings, parse_value
+from bayesgrove.cli.show import count
 from bayesgrove.cli.sources import Reading, check_reading, read_rows
 from bayesgrove.core.errors import InvalidFileError, InvalidSettingError, MissingExtraError
 from bayesgrove.core.table import Table
@@ -19,12 +22,13 @@ from bayesgrove.io.json_files import read_small_json
 from bayesgrove.io.tree_data import TreeData
 from bayesgrove.sweeps import Sweep
 from bayesgrove.sweeps import sweep as run_sweep
-from bayesgrove.sweeps.page import write_page
+from bayesgrove.sweeps.page import SPREAD, by_setting, write_page
 from bayesgrove.sweeps.records import NAME as RECORD
 
 RESULTS, PAGE = "results.csv", "sweep.html"
 PARQUET = "results.parquet"
 MAX_BYTES = 16 * 2**20
+MOST_LINES = 40
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,14 +136,29 @@ def take_classes(table: Table | TreeData, name: str | None) -> tuple[Table | Tre
     return table.select_columns(rest), classes
 
 
+def means_grid(found: Sweep) -> Grid:
+    """A line of means for each setting, as many as a screen bears; it is too narrow for spreads, which the page has."""
+    header, rows = by_setting(found)
+    grid = Grid(box=None, pad_edge=False, header_style="bold")
+    for title in header:
+        grid.add_column(Text(title), justify="right", overflow="fold")
+    for row in rows[:MOST_LINES]:
+        grid.add_row(*(Text(cell.partition(SPREAD)[0]) for cell in row))
+    if len(rows) > MOST_LINES:
+        grid.add_row(Text(f"and {len(rows) - MOST_LINES} more"))
+    return grid
+
+
 def write(out: Path, found: Sweep, console: Console) -> None:
-    """The table and the page into the folder; tells where they are."""
+    """The table and the page into the folder; shows the means and tells where the rest is."""
     places = [found.to_csv(out / RESULTS)]
     try:
         places.append(found.to_parquet(out / PARQUET))
     except MissingExtraError as error:
         console.print(f"no Parquet: {error}", soft_wrap=True, markup=False)
     places.append(write_page(found, out / PAGE))
-    console.print(f"{found.n_fits} fits of {found.model}", style="bold")
+    console.print(count(found.n_fits, "fit") + f" of {found.model}, means of the repeats", style="bold")
+    console.print(means_grid(found))
+    console.print()
     for place in places:
         console.print(str(place), soft_wrap=True, markup=False)

@@ -14,6 +14,7 @@ import numpy as np
 from rich.console import Console
 
 from bayesgrove.cli import models, run_folder, sources, views
+from bayesgrove.cli.predict import check_output
 from bayesgrove.cli.status import chains_folder, phase
 from bayesgrove.core.errors import BayesgroveError, InvalidFileError
 from bayesgrove.core.table import Table
@@ -32,9 +33,7 @@ from bayesgrove.trees import Tree
 
 def report(run: Path, output: Path, console: Console, *, title: str | None, force: bool) -> None:
     """Write the page of a run: of its model, or of the draws so far when the run has not ended."""
-    from bayesgrove.io import atomic
-
-    atomic.refuse_existing(output, force)
+    check_output(output, force)
     result = RunSource(run).result()
     if result is None:
         raise InvalidFileError(f"{run} has no draws yet; try again later, or: bayesgrove watch {run}", path=run)
@@ -79,18 +78,24 @@ class RunSource:
         if not os.path.isdir(run):
             raise InvalidFileError(f"there is no run folder {run}.", path=run)
         self.run = run
-        self._chains = chains_folder(run)
         self._rows = _Rows(run)
+
+    @property
+    def _chains(self) -> Path | None:
+        """Where the chains are: nowhere while a run is getting ready."""
+        return chains_folder(self.run)
 
     def look(self) -> tuple[dict[str, Any], Any]:
         """Status for the page, and what changes with the files."""
         model = self.run / run_folder.MODEL
         if self._is_ended():
             return {"state": "ended", "words": "The run has ended."}, ("model", model.stat().st_mtime_ns)
-        if self._chains is None:
-            raise InvalidFileError(f"{self.run} holds no run of bayesgrove.", path=self.run)
-        found = run_status(self._chains)
-        sizes = tuple(_size(log_path(self._chains, chain.chain)) for chain in found.chains)
+        chains = self._chains
+        if chains is None:
+            self._check_request()
+            return {"state": "running", "words": "Getting ready: the first fit of a model compiles it."}, None
+        found = run_status(chains)
+        sizes = tuple(_size(log_path(chains, chain.chain)) for chain in found.chains)
         return status_document(found), sizes
 
     def document(self) -> dict[str, Any] | None:
@@ -102,18 +107,23 @@ class RunSource:
         """That of the model where the run has ended, else of the draws so far."""
         if self._is_ended():
             return views.reported_result(models.load_model(self.run / run_folder.MODEL))
-        if self._chains is None:
-            raise InvalidFileError(f"{self.run} holds no run of bayesgrove.", path=self.run)
-        rows = self._rows
-        return partial_result(
-            self._chains, leaf_labels=rows.names, feature_names=rows.feature_names, describe=rows.describe
-        )
+        chains, rows = self._chains, self._rows
+        if chains is None:
+            self._check_request()
+            return None
+        return partial_result(chains, leaf_labels=rows.names, feature_names=rows.feature_names, describe=rows.describe)
 
     def _is_ended(self) -> bool:
         """Whether the model is there and no chain is being made longer."""
         if not os.path.isfile(self.run / run_folder.SUMMARY):
             return False
-        return self._chains is None or not run_status(self._chains).is_running
+        chains = self._chains
+        return chains is None or not run_status(chains).is_running
+
+    def _check_request(self) -> None:
+        """Raise where there are no chains and none have been asked for."""
+        if not os.path.isfile(self.run / run_folder.REQUEST):
+            raise InvalidFileError(f"{self.run} holds no run of bayesgrove.", path=self.run)
 
 
 class _Rows:

@@ -20,11 +20,13 @@ MOST_LEVELS = 40
 """Values of a setting beyond which a map is left out."""
 UNDRAWN = ("converged",)
 MOST_DECIMALS = 6
+SPREAD = " ± "
 STYLE = """
 .wide { overflow-x: auto; max-height: 90vh; overflow-y: auto; }
 table { border-collapse: collapse; font-size: .9rem; }
 th, td { text-align: right; padding: .15rem .6rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
 thead th { position: sticky; top: 0; background: var(--paper); }
+.maps section { margin: 0; max-width: 100%; }
 .maps { display: flex; flex-wrap: wrap; align-items: flex-start; gap: .8rem; }
 img { max-width: 100%; background: #ffffff; }
 """
@@ -45,6 +47,7 @@ def page_html(found: Sweep, title: str) -> str:
     return "\n".join(
         (
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
             f"<title>{name}</title>\n<style>{style}</style>\n</head>\n<body>\n<header><h1>{name}</h1></header>\n<main>",
             *summary_section(found),
@@ -57,14 +60,22 @@ def page_html(found: Sweep, title: str) -> str:
 
 def summary_section(found: Sweep) -> list[str]:
     """Mean and spread over repeats of each measure, by settings."""
+    return [
+        "<h2>By setting</h2>",
+        "<p>Mean of the repeats, and their standard deviation.</p>",
+        grid(*by_setting(found)),
+    ]
+
+
+def by_setting(found: Sweep) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of texts: settings, fits, and of each measure the mean and the spread over repeats."""
     rows = []
     groups: dict[tuple[str, ...], list[int]] = {}
     for fit in range(found.n_fits):
         groups.setdefault(tuple(shown(found.columns[key][fit]) for key in found.settings), []).append(fit)
     for values, fits in groups.items():
         rows.append([*values, str(len(fits)), *(mean_words(found.columns[name], fits) for name in found.measures)])
-    header = [*found.settings, "fits", *found.measures]
-    return ["<h2>By setting</h2>", "<p>Mean of the repeats, and their standard deviation.</p>", grid(header, rows)]
+    return [*found.settings, "fits", *found.measures], rows
 
 
 def mean_words(cells: Sequence[Any], fits: Sequence[int]) -> str:
@@ -76,11 +87,11 @@ def mean_words(cells: Sequence[Any], fits: Sequence[int]) -> str:
         return f"{sum(known)} of {len(known)}"
     mean, spread = float(np.mean(known)), float(np.std(known, ddof=1)) if len(known) > 1 else 0.0
     if spread == 0.0:
-        return f"{mean:.6g}" + (" ± 0" if len(known) > 1 else "")
+        return f"{mean:.6g}" + (f"{SPREAD}0" if len(known) > 1 else "")
     n_decimals = max(1 - int(np.floor(np.log10(spread))), 0)
     if n_decimals > MOST_DECIMALS:
-        return f"{mean:.6g} ± {spread:.2g}"
-    return f"{mean:.{n_decimals}f} ± {spread:.{n_decimals}f}"
+        return f"{mean:.6g}{SPREAD}{spread:.2g}"
+    return f"{mean:.{n_decimals}f}{SPREAD}{spread:.{n_decimals}f}"
 
 
 def map_section(found: Sweep) -> list[str]:
@@ -91,11 +102,11 @@ def map_section(found: Sweep) -> list[str]:
     ]
     if not varied or not has_matplotlib():
         return []
-    drawn = ["<h2>Maps</h2>", "<p>Means over repeats and all other settings.</p>"]
+    drawn = ["<h2>Maps</h2>", "<p>Means over repeats and all other settings.</p>", '<div class="maps">']
     for measure in (name for name in found.measures if name not in UNDRAWN):
         pictures = [picture(found, measure, *pair) for pair in pairs or [(varied[0], None)]]
-        drawn += [f'<h3>{html.escape(measure)}</h3>\n<div class="maps">', *pictures, "</div>"]
-    return drawn
+        drawn += [f'<section><h3>{html.escape(measure)}</h3>\n<div class="maps">', *pictures, "</div></section>"]
+    return [*drawn, "</div>"]
 
 
 def has_matplotlib() -> bool:

@@ -13,7 +13,8 @@ from bayesgrove.core.errors import InvalidSettingError, InvalidTableError, RunSt
 from bayesgrove.core.table import Table, table_from_array
 from bayesgrove.estimators.settings import check_n_jobs
 from bayesgrove.inference.cluster import active_client, as_done_on_cluster
-from bayesgrove.io.frames import is_frame, table_from_frame
+from bayesgrove.io.columns import unmasked
+from bayesgrove.io.frames import is_frame, refuse_unread, table_from_frame
 from bayesgrove.io.tree_data import TreeData
 from bayesgrove.sweeps.fitting import METRICS, Failure, Subject, do_fit
 from bayesgrove.sweeps.plan import OWN, Fit, check_settings, expand_grid, plan_fits
@@ -95,7 +96,8 @@ def as_rows(X: Any) -> Table | TreeData:
     """A table, so that all fits see the same cells whatever they came from; trees as they are."""
     if isinstance(X, Table | TreeData):
         return X
-    return table_from_frame(X) if is_frame(X) else table_from_array(X)
+    refuse_unread(X)
+    return table_from_frame(X) if is_frame(X) else table_from_array(unmasked(X))
 
 
 def n_rows_of(rows: Table | TreeData) -> int:
@@ -190,8 +192,8 @@ def refuse_failures(failures: list[Failure], fits: list[Fit], folder: Any) -> No
     first = failures[0]
     settings = next(fit.settings for fit in fits if fit.key == first.key)
     words = ", ".join(f"{key}={value}" for key, value in settings.items()) or "the settings given"
-    rest = (
-        f"The other {len(fits) - len(failures)} are safe in {folder}; the same sweep goes on there. " if folder else ""
-    )
+    n_safe = len(fits) - len(failures)
+    others = "The other one is" if n_safe == 1 else f"The other {n_safe} are"
+    rest = f"{others} safe in {folder}; the same sweep goes on there. " if folder and n_safe else ""
     message = f"{len(failures)} of {len(fits)} fits could not be done. {rest}The first, {words}: {first.message}"
     raise (InvalidSettingError if first.is_users else RunStoppedError)(message, failures=failures)
