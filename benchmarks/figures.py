@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 MET, MISSED, QUICK, ABSENT = "met", "missed", "quick", "not measured"
 AT_MOST, AT_LEAST = "<=", ">="
-EVERY: Mapping[str, Any] = {}
 
 
 class Figure(NamedTuple):
@@ -19,7 +18,7 @@ class Figure(NamedTuple):
     said : str
         Issue or section that asks for it.
     benchmark : str
-        Whose rows are read; empty where no benchmark measures it.
+        Whose rows are read.
     where : mapping
         Values that columns of the rows must have; a tuple stands for any of its values.
     column : str
@@ -32,8 +31,6 @@ class Figure(NamedTuple):
         Differences to `where` of the row that the number is divided by.
     beside : str
         A column shown besides.
-    why_not : str
-        Why no benchmark measures it.
     """
 
     name: str
@@ -46,7 +43,6 @@ class Figure(NamedTuple):
     unit: str = ""
     over: Mapping[str, Any] | None = None
     beside: str = ""
-    why_not: str = ""
 
 
 class Judged(NamedTuple):
@@ -115,8 +111,6 @@ def number(cell: Any) -> float | None:
 
 def why_absent(figure: Figure, documents: Sequence[Mapping[str, Any]], failures: Mapping[str, str]) -> str:
     """What the rows themselves say, or which part failed, or that nothing was run."""
-    if not figure.benchmark:
-        return figure.why_not
     own = [document for document in documents if document["benchmark"] == figure.benchmark]
     notes = [row["note"] for document in own for row in document["rows"] if row.get("note") and speaks(row, figure)]
     if notes:

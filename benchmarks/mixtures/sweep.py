@@ -1,4 +1,4 @@
-"""A Gibbs sweep against the least any sweep must compute, both timed in turns."""
+"""A Gibbs sweep against the least any sweep must compute, both timed in turns, and against sweeps of pylace."""
 
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from bayesgrove.models.nrm.gibbs import NEGLIGIBLE, gibbs_points
 from bayesgrove.models.nrm.sampler import MixtureSampler
 from bayesgrove.models.nrm.state import State
 from bayesgrove.stats.fastlog import SAFE_FLAGS, exponent_of, fast_log, mantissa_of, stand_alone
+from benchmarks.mixtures import peers
 from benchmarks.mixtures.chains import prepare
 from benchmarks.mixtures.data import draw_blobs, set_of_119
 from benchmarks.timing import interleaved
@@ -118,8 +119,29 @@ def _case(name: str, X: np.ndarray, labels: np.ndarray) -> Case:
 
 
 def measure(n: int, cluster_counts: list[int], repeats: int) -> list[dict[str, Any]]:
-    """One row a data set."""
-    return [_row(case, repeats) for case in cases(n, cluster_counts)]
+    """One row a data set, and what pylace takes on the blobs of most clusters."""
+    rows = [_row(case, repeats) for case in cases(n, cluster_counts)]
+    return rows + peer_rows(n, max(cluster_counts), repeats, rows[len(cluster_counts) - 1])
+
+
+def peer_rows(n: int, n_clusters: int, repeats: int, ours: dict[str, Any]) -> list[dict[str, Any]]:
+    """Sweeps of pylace over the same rows, from where it has found the clusters: nobody can start it there."""
+    about = {"part": "sweep", "data": ours["data"]}
+    if not peers.has_lace():
+        note = "not measured: pylace is not here: make bench-peers"
+        return [{**about, "who": f"pylace's {kernel} sweep", "note": note} for kernel in ("gibbs", "slice")]
+    found = peers.lace_sweeps(draw_blobs(1, n, 10, n_clusters, "separated"), 1, repeats)
+    return [
+        {
+            **about,
+            "who": f"pylace's {line['kernel']} sweep",
+            "clusters": line["clusters"],
+            "cpu_seconds": line["cpu_seconds"],
+            "this_over_ours": line["cpu_seconds"] / ours["cpu_seconds"],
+            "ari": line["ari"],
+        }
+        for line in found
+    ]
 
 
 def _row(case: Case, repeats: int) -> dict[str, Any]:

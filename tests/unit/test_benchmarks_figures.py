@@ -103,8 +103,6 @@ def test_absent_figures_say_why(bench, figure):
     assert figures.judge(figure, [], {}).remark == "`made-up/a` was not run"
     assert figures.judge(figure, [], {"made-up-a": "KeyError: 'x'"}).remark == "failed: KeyError: 'x'"
     assert figures.judge(figure, [], {"made-up-b": "KeyError"}).remark == "`made-up/a` was not run"
-    nowhere = figure._replace(benchmark="", why_not="needs a browser")
-    assert figures.judge(nowhere, [], {}).remark == "needs a browser"
 
 
 def test_figures_are_read_from_columns_that_benchmarks_write(bench):
@@ -114,9 +112,6 @@ def test_figures_are_read_from_columns_that_benchmarks_write(bench):
     figures = bench("wanted").FIGURES
     assert len({figure.name for figure in figures}) == len(figures)
     for figure in figures:
-        if not figure.benchmark:
-            assert figure.why_not, figure.name
-            continue
         assert figure.benchmark in known.NAMES, figure.name
         assert f'"{figure.column}"' in sources, figure.name
         assert figure.where.get("part") in {None, "growth", *known.PARTS.get(figure.benchmark, ())}, figure.name

@@ -89,6 +89,23 @@ def test_pylace_reaches_the_target(bench, blobs):
     assert found.note in ("20 split-merge + slice", "5 split-merge + gibbs")
 
 
+def test_sweeps_of_pylace_start_from_the_clusters(bench, blobs):
+    peers = bench(".peers")
+    if not peers.has_lace():
+        pytest.skip("needs pylace in .venv-lace: run make bench-peers")
+    lines = peers.lace_sweeps(blobs, 1, 2, 20.0)
+    assert [line["kernel"] for line in lines] == ["gibbs", "slice"]
+    assert all(line["cpu_seconds"] > 0.0 and line["ari"] > 0.9 for line in lines)
+
+
+def test_rows_of_absent_peers_say_so(bench, monkeypatch):
+    sweep = bench(".sweep")
+    monkeypatch.setattr(sweep.peers, "has_lace", lambda: False)
+    rows = sweep.peer_rows(100, 4, 1, {"data": "100 x 10, 4 clusters", "cpu_seconds": 1.0})
+    assert [row["who"] for row in rows] == ["pylace's gibbs sweep", "pylace's slice sweep"]
+    assert all("make bench-peers" in row["note"] for row in rows)
+
+
 @pytest.mark.slow
 def test_the_floor_draws_what_the_scores_say(bench):
     sweep = bench(".sweep")
