@@ -278,6 +278,25 @@ def test_cells_that_cannot_be_squared_are_refused(rows, cell, message):
         BHMC(**SHORT).fit(broken)
 
 
+@pytest.mark.parametrize(
+    ("settings", "factor", "words"),
+    [
+        ({}, 0.01, "rows differ by less than this model takes for noise"),
+        ({}, 100.0, "cells are far larger than this model expects"),
+        ({"component_variance": "auto", "base_variance": "auto"}, 100.0, None),
+        ({"likelihood": "gaussian"}, 100.0, None),
+        ({"component_variance": 1e-4, "base_variance": 1e-2}, 0.01, None),
+        ({"scale": 0.01}, 0.01, None),
+        ({"component_variance": 0.1}, 1.0, None),
+    ],
+)
+def test_rows_that_the_variances_do_not_fit_are_pointed_out(rows, caplog, settings, factor, words):
+    model = bg.BHMC(depth=2, n_chains=1, n_tune=2, n_draws=4, random_state=0, **settings).fit(factor * rows)
+    said = [record.getMessage() for record in caplog.records]
+    assert [words in message for message in said] == ([True] if words else [])
+    assert model.result_.details.get("note") == (said[0] if words else None)
+
+
 def test_projection_needs_complete_rows(rows):
     holes = rows.copy()
     holes[0, 0] = np.nan

@@ -1,5 +1,6 @@
 """What `BHMC` and `RBHMC` share: from a table to chains, to the tree shown, to predictions and files."""
 
+import logging
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,6 +17,7 @@ from bayesgrove.estimators.inputs import read_input
 from bayesgrove.estimators.nested_files import nested_file_parts, restore_nested
 from bayesgrove.estimators.nested_inputs import (
     Preparation,
+    advice_on_scale,
     bind_law,
     check_complete,
     check_numbers,
@@ -102,6 +104,8 @@ class NestedEstimator(ChainEstimator, Clusterer):
         numbers = self._resolve_numbers(rows)
         self._bound = bind_law(self.likelihood, rows, *numbers.values[3:5].tolist())
         self._template = typical_row(self._bound.values)
+        if (advice := self._scale_advice()) is not None:
+            logging.getLogger("bayesgrove").warning("%s", advice)
         self._target = self._make_target(self._bound, numbers)
         compile_kernels(self._target)
         self._run(self._make_sampler(self._target), self._make_schedule(), self._describe())
@@ -147,6 +151,12 @@ class NestedEstimator(ChainEstimator, Clusterer):
     def _resolve_numbers(self, rows: Table) -> Numbers:
         spread = float(np.nanmean(np.nanvar(rows.values, axis=0))) if not rows.categories else 1.0
         return resolve_numbers(self._given_numbers(), spread if spread > 0.0 else 1.0)
+
+    def _scale_advice(self) -> str | None:
+        """What to do about rows that the variances do not fit."""
+        if self.likelihood is not None:
+            return None
+        return advice_on_scale(self._bound.values, self.component_variance, self.base_variance)
 
     def _law_of(self, values: np.ndarray) -> Any:
         """The law of the components of some rows."""
@@ -208,7 +218,10 @@ class NestedEstimator(ChainEstimator, Clusterer):
         self._kept = keep_draws(self._target, self._drawn, levels)
         self.scores_ = self._score_tree()
         described = describe_rows(self._table.take, self._table.n_columns, self.tree_, self.labels_)
-        self._set_result(described, {"verdict": self.diagnostics_.verdict.sentence_for_readers, **self._judge_draws()})
+        details = {"verdict": self.diagnostics_.verdict.sentence_for_readers, **self._judge_draws()}
+        if (advice := self._scale_advice()) is not None:
+            details["note"] = advice
+        self._set_result(described, details)
 
     def _set_levels(self, levels: np.ndarray) -> None:
         self.level_labels_ = levels

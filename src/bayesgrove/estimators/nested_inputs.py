@@ -12,6 +12,12 @@ from bayesgrove.likelihoods.bind import FARTHEST
 from bayesgrove.likelihoods.gaussian_known import GaussianKnownVariancePrior
 
 UNIT = "unit"
+NARROW, WIDE = 0.5, 10.0
+"""Rows that vary by less than this part of a component's variance, or cells so many times what means around 0 give."""
+REMEDY = (
+    'Take center=True, component_variance="auto" and base_variance="auto", which are learned then; n_pca where '
+    "there are many columns; or numbers that fit."
+)
 
 
 class Preparation(NamedTuple):
@@ -138,6 +144,29 @@ def prepared_table(table: Table, preparation: Preparation) -> Table:
     names = tuple(f"PC{j + 1}" for j in range(preparation.width)) if preparation.is_projection else table.names
     values = np.ascontiguousarray(preparation.apply(table.values))
     return Table(values, names, ("float",) * len(names))
+
+
+def advice_on_scale(values: np.ndarray, component_variance: Any, base_variance: Any) -> str | None:
+    """What to do about rows that spherical Gaussians of these variances cannot describe; None where they may.
+
+    Rows that vary less than a component does cannot be told apart; cells far beyond what means around 0 give put nearly
+    every row into a component of its own. A variance that is learned ("auto") is not judged.
+    """
+    spread, square = float(np.nanmean(np.nanvar(values, axis=0))), float(np.nanmean(np.square(values)))
+    if isinstance(component_variance, str):
+        return None
+    if spread < NARROW * component_variance:
+        return (
+            f"rows differ by less than this model takes for noise: the columns' mean variance is {spread:.3g}, "
+            f"component_variance is {component_variance:g}, so that clusters can hardly be told apart. {REMEDY}"
+        )
+    if not isinstance(base_variance, str) and square > WIDE * (component_variance + base_variance):
+        return (
+            f"cells are far larger than this model expects: their mean square is {square:.3g}, component_variance and "
+            f"base_variance add up to {component_variance + base_variance:g}, so that rows tend to be clusters of "
+            f"their own. {REMEDY}"
+        )
+    return None
 
 
 def bind_spherical(table: Table, component_variance: float, base_variance: float) -> Bound:
