@@ -18,7 +18,7 @@ from rich.console import Console
 from bayesgrove import NRMMixture, load
 from bayesgrove.cli import models
 from bayesgrove.cli.main import main
-from bayesgrove.cli.show import verdict_for_shell
+from bayesgrove.cli.show import verdict_for_shell, with_pair_names
 from bayesgrove.cli.watch import RunSource
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.status import run_status
@@ -239,6 +239,14 @@ def test_advice_is_a_command_that_can_be_typed(table, tmp_path, capsys):
     summary = json.loads((folder / "summary.json").read_text())
     assert advised[1].split(" --")[1] in summary["verdict"]
     assert main(shlex.split(advised[1])[1:]) == 0
+
+
+def test_pairs_in_a_verdict_are_called_by_their_names(finished):
+    result = load(finished / "model.bg").result_
+    said = "r_hat of together[0,2] is 1.2 (should be below 1.01); bulk ESS of n_clusters is 5."
+    assert with_pair_names(said, result.with_names(None)) == said
+    named = result.with_names(("first", "second", "third [x]", *map(str, range(result.labels.size - 3))))
+    assert with_pair_names(said, named) == said.replace("0,2", "first, third [x]")
 
 
 def test_long_lines_break_between_words(finished):

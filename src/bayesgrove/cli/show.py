@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,13 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from bayesgrove.cli import run_folder, views
+from bayesgrove.inference.result import PAIR
 
 MAX_CLUSTERS = 20
 MAX_VIEWS, MAX_SIZES, MAX_NAMES = 20, 6, 30
 MOST_COLUMN_LINES = 24
 MAX_TOLD = 8
+MOST_LETTERS = 40
 
 
 def show_model(console: Console, model: Any, run: Path) -> None:
@@ -108,7 +111,8 @@ def show_chains(console: Console, model: Any, run: Path) -> None:
     console.print(f"number of {counted} in the draws  {text}")
     if views.has_levels(model):
         console.print(level_words(model))
-    console.print(verdict_for_shell(model.diagnostics_.verdict, run), markup=False)
+    words = verdict_for_shell(model.diagnostics_.verdict, run)
+    console.print(with_pair_names(words, model.result_), markup=False)
     console.print()
 
 
@@ -118,6 +122,16 @@ def verdict_for_shell(verdict: Any, run: Path) -> str:
     if verdict.n_more_draws is None:
         return reason
     return f"{reason}\nrun longer: {run_folder.resume_command(run, verdict.n_draws + verdict.n_more_draws)}"
+
+
+def with_pair_names(words: str, result: Any) -> str:
+    """Words about scalars, pairs of items called by their names where they have any."""
+
+    def named(scalar: re.Match[str]) -> str:
+        names = result.pair_names(scalar[0])
+        return scalar[0] if names is None else f"together[{', '.join(name[:MOST_LETTERS] for name in names)}]"
+
+    return PAIR.sub(named, words)
 
 
 def level_words(model: Any) -> str:

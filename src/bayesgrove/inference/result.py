@@ -1,5 +1,6 @@
 """`Result`: what a fitted model hands to plots, reports and files."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,6 +13,9 @@ from bayesgrove.inference.diagnostics import Diagnostics
 from bayesgrove.inference.exhibits import Exhibit
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.trees import Tree
+
+PAIR = re.compile(r"together\[(\d+),(\d+)\]")
+"""A scalar of draws that is 1 where two items share a cluster."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,3 +111,11 @@ class Result:
     def drawn(self) -> tuple[str, str]:
         """What draws divide and into what: rows into clusters; columns into views where these are drawn."""
         return ("column", "view") if isinstance(self.posterior, CrossPosterior) else (self.noun, "cluster")
+
+    def pair_names(self, scalar: str) -> list[str] | None:
+        """Names of the two that "together[i,j]" speaks of, where they have names; None for other scalars."""
+        found = PAIR.fullmatch(scalar)
+        names = self.feature_names if self.drawn[0] == "column" else self.tree.leaf_labels
+        if found is None or names is None:
+            return None
+        return [names[int(place)] for place in found.groups()]

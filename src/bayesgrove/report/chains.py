@@ -1,6 +1,5 @@
 """What a page shows of Markov chains: verdict, table, traces and ranks."""
 
-import re
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from bayesgrove.inference.result import Result
 from bayesgrove.report.encode import number, pack
 
 MOST_DRAWS = 400
-PAIR = re.compile(r"together\[(\d+),(\d+)\]")
 MOST_SCALARS = 12
 NUMBERS = ("mean", "sd", "r_hat", "ess_bulk", "ess_tail", "mcse")
 
@@ -35,7 +33,7 @@ def chains_document(result: Result) -> dict[str, Any] | None:
             {
                 "name": str(row["name"]),
                 "state": str(row["state"]),
-                "pair": _pair(result, str(row["name"])),
+                "pair": result.pair_names(str(row["name"])),
                 **{name: number(row[name]) for name in NUMBERS},
             }
             for row in found.table
@@ -45,15 +43,6 @@ def chains_document(result: Result) -> dict[str, Any] | None:
         ],
         "varying": VARYING,
     }
-
-
-def _pair(result: Result, scalar: str) -> list[str] | None:
-    """Names of the two of "together[i,j]", where they have names; None for other scalars."""
-    found = PAIR.fullmatch(scalar)
-    names = result.feature_names if result.drawn[0] == "column" else result.tree.leaf_labels
-    if found is None or names is None:
-        return None
-    return [names[int(place)] for place in found.groups()]
 
 
 def _scalar(name: str, values: np.ndarray) -> dict[str, Any]:
