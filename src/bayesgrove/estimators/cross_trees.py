@@ -107,7 +107,7 @@ class CrossTreeClusterer(CutParameter, CrossClusterer):
             "evidence": fit.evidence,
             "n_row_trees": fit.n_row_trees,
             "flat_bound": fit.flat_bound,
-            **fit.bounds,
+            "bound after": dict(fit.bounds),
         }
         answers = self._make_answers(fitted.bound, fit, views)
         self._keep(fitted.bound, Estimate(views, fit.column_tree, self.log_evidence_, details), answers)
