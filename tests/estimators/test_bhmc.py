@@ -9,6 +9,7 @@ import bayesgrove as bg
 from bayesgrove import BHMC, RBHMC
 from bayesgrove.core.errors import InvalidInputError
 from bayesgrove.core.rng import generator
+from bayesgrove.report.words import whether_to_trust
 from bayesgrove.stats.paths import number_paths
 
 pytestmark = pytest.mark.unit
@@ -294,7 +295,10 @@ def test_rows_that_the_variances_do_not_fit_are_pointed_out(rows, caplog, settin
     model = bg.BHMC(depth=2, n_chains=1, n_tune=2, n_draws=4, random_state=0, **settings).fit(factor * rows)
     said = [record.getMessage() for record in caplog.records]
     assert [words in message for message in said] == ([True] if words else [])
-    assert model.result_.details.get("note") == (said[0] if words else None)
+    assert model.result_.details.get("advice") == (said[0] if words else None)
+    trust = whether_to_trust(model.result_)
+    assert trust.startswith(model.diagnostics_.verdict.sentence_for_readers)
+    assert trust.endswith(said[0][1:] if words else model.diagnostics_.verdict.sentence_for_readers)
 
 
 def test_projection_needs_complete_rows(rows):

@@ -220,7 +220,7 @@ class NestedEstimator(ChainEstimator, Clusterer):
         described = describe_rows(self._table.take, self._table.n_columns, self.tree_, self.labels_)
         details = {"verdict": self.diagnostics_.verdict.sentence_for_readers, **self._judge_draws()}
         if (advice := self._scale_advice()) is not None:
-            details["note"] = advice
+            details["advice"] = advice
         self._set_result(described, details)
 
     def _set_levels(self, levels: np.ndarray) -> None:

@@ -86,9 +86,11 @@ def _traits(profile: Profile, cluster: int, noun: str) -> str:
 
 
 def whether_to_trust(result: Result) -> str:
-    """The verdict on the chains, or what a single tree can and cannot say."""
+    """The verdict on the chains and what the model advises, or what a single tree can and cannot say."""
     if result.diagnostics is not None:
-        return result.diagnostics.verdict.sentence_for_readers
+        advice = str(result.details.get("advice", ""))
+        verdict = result.diagnostics.verdict.sentence_for_readers
+        return f"{verdict} {advice[:1].upper()}{advice[1:]}".rstrip()
     return (
         "No chains were run, so there is nothing to converge. Probabilities are those of the partitions that this one "
         "tree allows; another tree might allow better ones."
