@@ -217,6 +217,40 @@ def test_refused_settings_leave_no_run_that_cannot_go_on(table, tmp_path, capsys
     assert not [path for path in (tmp_path / "new").iterdir() if path.name.startswith(".")]
 
 
+def killed_beginning(run, *, chains_begun):
+    """What `fit --force` leaves when it is killed: the old run aside and a new one that is only asked for, or begun."""
+    aside = run / ".old.0123456789ab"
+    aside.mkdir()
+    for path in [path for path in run.iterdir() if path != aside]:
+        path.rename(aside / path.name)
+    shutil.copy(aside / "request.json", run)
+    if chains_begun:
+        shutil.copytree(aside / "chains", run / "chains")
+
+
+@pytest.mark.parametrize("chains_begun", [False, True])
+def test_what_a_killed_command_put_aside_is_settled_by_the_next(run, table, capsys, chains_begun):
+    before = (run / "summary.json").read_bytes()
+    killed_beginning(run, chains_begun=chains_begun)
+    words = ["fit", "nrm-mixture", str(table), "--out", str(run), *SETTINGS, "--force"]
+    assert main([*words, "--set", "n_draws=-1"]) == 2  # refused: whatever was there stays
+    assert not list(run.glob(".old.*"))
+    if chains_begun:
+        assert not (run / "summary.json").exists()
+        assert main(["status", str(run)]) == 0
+    else:
+        assert (run / "summary.json").read_bytes() == before
+        assert main([*words, "--set", "n_draws=4"]) == 0
+        assert not list(run.glob(".old.*"))
+
+
+def test_a_killed_run_that_goes_on_forgets_the_old_one(run, capsys):
+    killed_beginning(run, chains_begun=True)
+    assert main(["resume", str(run)]) == 0
+    assert (run / "summary.json").exists()
+    assert not list(run.glob(".old.*"))
+
+
 def test_a_run_that_is_getting_ready_says_so(run, capsys):
     for path in run.iterdir():
         if path.name != "request.json":

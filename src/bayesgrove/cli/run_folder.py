@@ -24,6 +24,8 @@ VIEWS, COLUMN_NEWICK = "views.csv", "columns.newick"
 REQUEST, CHAINS = "request.json", "chains"
 """What was asked for, and the folder of the chains' logs: a run of Markov chains has them from its beginning."""
 OF_A_RUN = (REQUEST, CHAINS, SUMMARY, MODEL, LABELS, NEWICK, PICTURE, REPORT, VIEWS, COLUMN_NEWICK)
+OLD = ".old."
+"""Begins the name of the folder in a run for what stood there before, until its chains have begun."""
 MAX_SUMMARY_BYTES = 256 * 2**20
 
 
@@ -88,6 +90,7 @@ def _publish(stage: Path, run: Path) -> None:
             (run / name).unlink()  # the old ones show another tree
     for path in sorted(stage.iterdir()):
         os.replace(path, run / path.name)
+    _forget_old(run)
 
 
 @contextlib.contextmanager
@@ -97,9 +100,10 @@ def beginning_chains(run: Path, request: dict[str, Any]) -> Iterator[Path]:
     An old run stands aside until the chains have begun: settings and data are refused only after this, and a refusal,
     or Ctrl+C while kernels are compiled, must neither cost that run nor leave one that cannot go on.
     """
-    is_new, aside = not os.path.isdir(run), run / f".old.{secrets.token_hex(6)}"
+    is_new, aside = not os.path.isdir(run), run / f"{OLD}{secrets.token_hex(6)}"
     try:
         run.mkdir(exist_ok=True)
+        _settle_killed(run)
         aside.mkdir()
         _move(run, aside)
     except OSError as error:
@@ -108,16 +112,39 @@ def beginning_chains(run: Path, request: dict[str, Any]) -> Iterator[Path]:
         atomic.write_text(run / REQUEST, json.dumps(request, indent=2) + "\n")
         yield run / CHAINS
     except BaseException:
-        if not os.path.isfile(run / CHAINS / CHAINS_DOCUMENT) and not os.path.isfile(run / SUMMARY):
-            shutil.rmtree(run / CHAINS, ignore_errors=True)
-            (run / REQUEST).unlink(missing_ok=True)
-            _move(aside, run)
+        if not _has_begun(run):
+            _restore(aside, run)
         raise
     finally:
         shutil.rmtree(aside, ignore_errors=True)
         if is_new:
             with contextlib.suppress(OSError):  # it is empty only where nothing has begun
                 run.rmdir()
+
+
+def _has_begun(run: Path) -> bool:
+    """Whether what stands here is a run of its own, not only asked for."""
+    return os.path.isfile(run / CHAINS / CHAINS_DOCUMENT) or os.path.isfile(run / SUMMARY)
+
+
+def _restore(aside: Path, run: Path) -> None:
+    """Put an old run back in the place of one that never began."""
+    shutil.rmtree(run / CHAINS, ignore_errors=True)
+    (run / REQUEST).unlink(missing_ok=True)
+    _move(aside, run)
+
+
+def _settle_killed(run: Path) -> None:
+    """What a killed command has put aside: back where its chains had not begun, else gone as was asked for."""
+    for aside in sorted(run.glob(f"{OLD}*")):
+        if not _has_begun(run):
+            _restore(aside, run)
+    _forget_old(run)
+
+
+def _forget_old(run: Path) -> None:
+    for aside in run.glob(f"{OLD}*"):
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _move(source: Path, target: Path) -> None:
