@@ -18,6 +18,7 @@ from rich.console import Console
 from bayesgrove import NRMMixture, load
 from bayesgrove.cli import models
 from bayesgrove.cli.main import main
+from bayesgrove.cli.run_folder import OLD
 from bayesgrove.cli.show import verdict_for_shell, with_pair_names
 from bayesgrove.cli.watch import RunSource
 from bayesgrove.core.rng import generator
@@ -219,7 +220,7 @@ def test_refused_settings_leave_no_run_that_cannot_go_on(table, tmp_path, capsys
 
 def killed_beginning(run, *, chains_begun):
     """What `fit --force` leaves when it is killed: the old run aside and a new one that is only asked for, or begun."""
-    aside = run / ".old.0123456789ab"
+    aside = run / f"{OLD}0123456789ab"
     aside.mkdir()
     for path in [path for path in run.iterdir() if path != aside]:
         path.rename(aside / path.name)
@@ -234,21 +235,23 @@ def test_what_a_killed_command_put_aside_is_settled_by_the_next(run, table, caps
     killed_beginning(run, chains_begun=chains_begun)
     words = ["fit", "nrm-mixture", str(table), "--out", str(run), *SETTINGS, "--force"]
     assert main([*words, "--set", "n_draws=-1"]) == 2  # refused: whatever was there stays
-    assert not list(run.glob(".old.*"))
+    assert not list(run.glob(f"{OLD}*"))
     if chains_begun:
         assert not (run / "summary.json").exists()
         assert main(["status", str(run)]) == 0
     else:
         assert (run / "summary.json").read_bytes() == before
         assert main([*words, "--set", "n_draws=4"]) == 0
-        assert not list(run.glob(".old.*"))
+        assert not list(run.glob(f"{OLD}*"))
 
 
 def test_a_killed_run_that_goes_on_forgets_the_old_one(run, capsys):
     killed_beginning(run, chains_begun=True)
+    (run / ".old.mine").mkdir()
     assert main(["resume", str(run)]) == 0
+    assert (run / ".old.mine").is_dir()
     assert (run / "summary.json").exists()
-    assert not list(run.glob(".old.*"))
+    assert not list(run.glob(f"{OLD}*"))
 
 
 def test_a_run_that_is_getting_ready_says_so(run, capsys):

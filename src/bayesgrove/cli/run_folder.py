@@ -24,7 +24,7 @@ VIEWS, COLUMN_NEWICK = "views.csv", "columns.newick"
 REQUEST, CHAINS = "request.json", "chains"
 """What was asked for, and the folder of the chains' logs: a run of Markov chains has them from its beginning."""
 OF_A_RUN = (REQUEST, CHAINS, SUMMARY, MODEL, LABELS, NEWICK, PICTURE, REPORT, VIEWS, COLUMN_NEWICK)
-OLD = ".old."
+OLD = ".bayesgrove-old."
 """Begins the name of the folder in a run for what stood there before, until its chains have begun."""
 MAX_SUMMARY_BYTES = 256 * 2**20
 
