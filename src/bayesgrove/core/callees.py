@@ -58,6 +58,11 @@ class CalleeCompiler(CompilerBase):
         return [DefaultPassBuilder.define_nopython_pipeline(self.state)]  # type: ignore[no-untyped-call]
 
 
+def can_link() -> bool:
+    """Whether this version of numba lets code be made for linking only."""
+    return all(hasattr(JITCodeLibrary, part) for part in PARTS)
+
+
 @contextlib.contextmanager
 def without_garbage_collection() -> Iterator[None]:
     """No search for garbage while the block runs."""
@@ -72,7 +77,7 @@ def without_garbage_collection() -> Iterator[None]:
 
 def with_callee(dispatcher: Any) -> Any:
     """The dispatcher, which gives other kernels code to link instead of a whole program, unless that is there."""
-    if not all(hasattr(JITCodeLibrary, part) for part in PARTS):
+    if not can_link():
         return dispatcher
     callee = numba.jit(pipeline_class=CalleeCompiler, **dispatcher.targetoptions)(dispatcher.py_func)
     whole_template, whole_overload = dispatcher.get_call_template, dispatcher.get_overload

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from bayesgrove.core.additions import ADDITIONS
 from bayesgrove.core.jit import compile_for, is_compiled
 
 Call = tuple[Any, tuple[Any, ...]]
@@ -19,8 +20,12 @@ def working_elsewhere(work: Callable[..., None], *arguments: Any) -> Iterator[No
     """Do some work in a process of its own while the block runs, and wait for it.
 
     It only saves time: whatever goes wrong there, this process can do the work when it comes to it. The process is not
-    one of joblib's workers, which others may be using.
+    one of joblib's workers, which others may be using. It would not know what is registered beside the package: then
+    all work is left to this one.
     """
+    if ADDITIONS.names:
+        yield
+        return
     executor = None
     try:
         from joblib.externals.loky import ProcessPoolExecutor

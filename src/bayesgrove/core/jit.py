@@ -1,50 +1,34 @@
-"""`@kernel`: numba's compiler with a disk cache that notices edits in any file of the package.
+"""`@kernel`: numba's compiler with a disk cache that notices edits in every file a kernel depends on.
 
-Numba stamps a cached kernel with the time of the one file it stands in, so a kernel goes on using an
-old callee after *another* file was edited. The stamp is therefore replaced by a hash of all sources that the kernel
-may use: imports go downwards only and families of models do not import each other (import-linter holds them to it), so
-that an edit of an estimator or of another family compiles nothing anew.
+Numba stamps a cached kernel with the contents of the one file it stands in, so a kernel keeps using an old callee after
+*another* file was edited. The stamp is therefore replaced by a hash of all modules that the kernel's module imports,
+directly or indirectly (see `core.sources`), without docstrings and comments: an edit recompiles only what may depend
+on it. Numba also names the files of its cache by the line on which a kernel starts; here the name of the kernel is
+enough, so that a kernel that only moves within its file is found again.
 """
 
 import functools
-import hashlib
 import logging
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
 import numba
 
+from bayesgrove.core.additions import named_by_additions
 from bayesgrove.core.callees import with_callee
+from bayesgrove.core.sources import Sources
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 PACKAGE_FOLDER = Path(__file__).resolve().parent.parent
-BELOW_MODELS = ("agglomeration", "core", "inference", "io", "likelihoods", "stats", "trees")
-"""Floors with kernels that all families of models share."""
-
-
-def hash_sources(folder: Path) -> str:
-    """Hash of the names and contents of all Python files below `folder`."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
-        digest.update(path.relative_to(folder).as_posix().encode())
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
-
-
-def folders_used(path: Path) -> tuple[Path, ...]:
-    """Folders whose code a kernel in this file of the package may call."""
-    floor, *inner = path.relative_to(PACKAGE_FOLDER).parts[:-1] or ("",)
-    below = tuple(PACKAGE_FOLDER / name for name in BELOW_MODELS)
-    if floor == "models" and inner:
-        return (*below, PACKAGE_FOLDER / "models" / inner[0])
-    return below if floor in BELOW_MODELS else (PACKAGE_FOLDER,)
+HOUSE_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False, "no_cfunc_wrapper": True}
 
 
 @functools.cache
-def source_stamp(*folders: Path) -> str:
-    """Hash of the sources in these folders, computed once per process."""
-    return " ".join(hash_sources(folder) for folder in folders)
+def sources(folder: Path) -> Sources:
+    """Sources of the package in this folder, as they are when they are first read."""
+    return Sources(folder)
 
 
 @overload
@@ -60,7 +44,7 @@ def kernel(function: Any = None, **options: Any) -> Any:
     """
     if function is None:
         return lambda inner: kernel(inner, **options)
-    options = {"nogil": True, "error_model": "numpy", "fastmath": False, "no_cfunc_wrapper": True, **options}
+    options = {**HOUSE_OPTIONS, **options}
     try:
         dispatcher = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no place to write a cache: a zip file, a read-only home
@@ -101,20 +85,55 @@ def without_value(kind: Any) -> Any:
 
 
 def stamped(dispatcher: Any) -> Any:
-    """The dispatcher with its cache stamped by the package's sources; None where numba hides the stamp."""
+    """The dispatcher with its cache stamped by the sources it depends on; None where numba hides the stamp."""
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return dispatcher
     cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-    if not hasattr(cache_file, "_source_stamp"):
+    if not all(hasattr(cache_file, name) for name in ("_source_stamp", "_load_index", "_save_index")):
         logging.getLogger("bayesgrove").warning("numba's cache cannot be stamped: kernels are not cached")
         return None
-    cache_file._load_index = tolerant(cache_file._load_index)
-    path = Path(dispatcher.py_func.__code__.co_filename).resolve()
-    if path.is_relative_to(PACKAGE_FOLDER):
-        cache_file._source_stamp = source_stamp(*folders_used(path))
-    else:  # a kernel of a test or a user: it may call any of ours, and numba's stamp of its own file stays
-        cache_file._source_stamp = (source_stamp(PACKAGE_FOLDER), cache_file._source_stamp)
+    own_stamp = cache_file._source_stamp
+    prepare = functools.cache(lambda: prepare_cache(dispatcher.py_func, dispatcher._cache, own_stamp))
+    cache_file._load_index = tolerant(after(prepare, named_by_additions(cache_file)))
+    cache_file._save_index = after(prepare, cache_file._save_index)
     return dispatcher
+
+
+def after(prepare: Callable[[], None], method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method, called after `prepare`: sources are read when a kernel is first used, not when it is defined."""
+
+    def call(*arguments: Any) -> Any:
+        prepare()
+        return method(*arguments)
+
+    return call
+
+
+def prepare_cache(function: Any, cache: Any, own_stamp: Any) -> None:
+    """Set the stamp and the file names of a kernel's cache; two threads may do so at the same time."""
+    path = Path(function.__code__.co_filename).resolve()
+    package = sources(PACKAGE_FOLDER)
+    stamp = package.stamp(function.__module__, path, Path(cache.cache_path))
+    if stamp is None:
+        logging.getLogger("bayesgrove").debug("%s is not cached: sources were edited", function.__qualname__)
+        cache.disable()
+        cache._cache_file._source_stamp = uuid.uuid4().hex
+    elif path.is_relative_to(PACKAGE_FOLDER) and path.is_file():
+        cache._cache_file._source_stamp = stamp
+    else:  # a kernel of a test or a user, or of a zip file: numba's stamp of its own file stays
+        cache._cache_file._source_stamp = (stamp, own_stamp)
+    if not package.has_repeated(path, function.__qualname__):
+        forget_line(cache._cache_file, function.__code__.co_firstlineno)
+
+
+def forget_line(cache_file: Any, line: int) -> None:
+    """Take the number of the kernel's first line out of the names of its cache files."""
+    names = ("_index_name", "_index_path", "_data_name_pattern")
+    if all(hasattr(cache_file, name) for name in names):
+        for name in names:
+            head, found, tail = getattr(cache_file, name).rpartition(f"-{line}.py")
+            if found:
+                setattr(cache_file, name, f"{head}.py{tail}")
 
 
 def tolerant(load_index: Callable[[], Any]) -> Callable[[], Any]:

@@ -17,6 +17,8 @@ LARGEST_WHOLE = 2**53
 """Beyond it a float has no room for every whole number."""
 SMALLEST_NUMBER, LARGEST_NUMBER = 1e-100, 1e100
 LEARN = "auto"
+IN_USE, CONSTANT, EMPTY = 0, 1, 2
+"""What an encoding says of a column."""
 LOG_2 = float(np.log(2.0))
 SUM_ROWS = 65_536
 """Rows of the blocks whose sums moments are made of."""
@@ -42,18 +44,25 @@ class Encoding(NamedTuple):
 
     shift: np.ndarray
     exponent: np.ndarray
+    ignored: np.ndarray
+    """0 for columns in use, CONSTANT or EMPTY for those that carry no information: kernels see no cell of them."""
 
     def apply(self, values: np.ndarray) -> np.ndarray:
         """Encoded copy of raw values (NaN stays NaN, what is too far away becomes infinite)."""
         with np.errstate(all="ignore"):
             encoded = scaled(values, -self.exponent)
             encoded -= np.ldexp(self.shift, -self.exponent)
-            return encoded
+        if encoded.ndim == 2 and self.ignored.any():
+            encoded[:, self.ignored != IN_USE] = np.nan
+        return encoded
 
     def undo(self, encoded: np.ndarray) -> np.ndarray:
-        """Raw values of encoded ones."""
+        """Raw values of encoded ones; a column that was left out as constant has its constant."""
         raw = scaled(encoded, self.exponent)
         raw += self.shift
+        if raw.ndim == 2 and self.ignored.any():
+            constant = self.ignored == CONSTANT
+            raw[:, constant] = self.shift[constant]
         return raw
 
     def shrink(self, variances: np.ndarray) -> np.ndarray:
@@ -67,16 +76,20 @@ class Encoding(NamedTuple):
             return np.ldexp(variances, 2 * self.exponent)
 
     def log_measure(self, values: np.ndarray) -> np.ndarray:
-        """What to add to a row's encoded log density: -exponent log 2 per observed cell."""
-        return ~np.isnan(values) @ (-LOG_2 * self.exponent)
+        """What to add to a row's encoded log density: -exponent log 2 per observed cell in use."""
+        return ~np.isnan(values) @ (-LOG_2 * self.exponent * (self.ignored == IN_USE))
 
     def total_log_measure(self, n_seen: np.ndarray) -> float:
         """What to add to the encoded log density of a table with so many observed cells in each column."""
-        return float(n_seen @ (-LOG_2 * self.exponent))
+        return float(n_seen @ (-LOG_2 * self.exponent * (self.ignored == IN_USE)))
 
     def column(self, j: int) -> "Encoding":
         """The encoding of column `j` alone."""
-        return Encoding(self.shift[j : j + 1], self.exponent[j : j + 1])
+        return Encoding(self.shift[j : j + 1], self.exponent[j : j + 1], self.ignored[j : j + 1])
+
+    def ignoring(self, ignored: np.ndarray, constant: np.ndarray) -> "Encoding":
+        """The same without some columns; the constants of those left out as constant are kept as their shifts."""
+        return self._replace(ignored=ignored, shift=np.where(ignored == CONSTANT, constant, self.shift))
 
 
 @dataclass(frozen=True)
@@ -127,7 +140,7 @@ class Likelihood:
 
     def encoding(self, table: Table) -> Encoding:
         """Discrete families keep their codes and counts; continuous ones override this."""
-        return Encoding(np.zeros(table.n_columns), np.zeros(table.n_columns, np.int64))
+        return plain_encoding(np.zeros(table.n_columns), np.zeros(table.n_columns, np.int64))
 
     def prior(self, values: np.ndarray, encoding: Encoding, table: Table) -> Any:
         """The NamedTuple kernels use, in encoded units, defaults filled in from the encoded values."""
@@ -136,6 +149,14 @@ class Likelihood:
     def described_by(self, prior: Any, encoding: Encoding) -> "Likelihood":
         """This likelihood with all numbers of the prior, in the table's own units."""
         raise NotImplementedError
+
+    def learned_columns(self, n_columns: int, free: tuple[str, ...]) -> list[bool]:
+        """For each column, whether one of the names in `free` is about it alone."""
+        return [bool(free) and self.per_column] * n_columns
+
+    def unknown_grain(self, n_columns: int) -> list[bool]:
+        """For each column, whether its grain is left to the data; only Gaussian columns have one."""
+        return [False] * n_columns
 
     def free(self) -> tuple[str, ...]:
         """Names of the parameters marked "auto" that can be learned."""
@@ -166,7 +187,12 @@ class ContinuousLikelihood(Likelihood):
                     f"2**{exponent[j]}. Change its unit.",
                     column=j,
                 )
-        return Encoding(shift, exponent)
+        return plain_encoding(shift, exponent)
+
+
+def plain_encoding(shift: np.ndarray, exponent: np.ndarray) -> Encoding:
+    """An encoding that uses all columns."""
+    return Encoding(shift, exponent, np.zeros(shift.size, np.int64))
 
 
 def spread_exponent(cells: np.ndarray, centre: float) -> int:
@@ -336,3 +362,20 @@ def refuse_uncountable(table: Table, what: str) -> None:
     refuse_cells(table, bad, f"{what} must be whole numbers of at least 0", "Use a Gaussian likelihood.")
     rule = f"{what} must be at most 2**53, beyond which neighbours are not told apart"
     refuse_cells(table, table.values > 2.0**53, rule, "Use a Gaussian likelihood.")
+
+
+def rounding_variance(grain: Any, encoding: Encoding) -> np.ndarray:
+    """step^2 / 12 in encoded units of each column."""
+    none = np.zeros(encoding.shift.size)
+    if grain is None:
+        return none
+    try:
+        step = np.broadcast_to(np.asarray(grain, float), none.shape)
+    except (TypeError, ValueError):
+        step = np.full(none.size, np.nan)
+    if not ((step >= 0.0) & (step < np.inf)).all():
+        raise InvalidLikelihoodError(
+            f"grain must be a step of at least 0, one per column ({none.size}) or None, got {grain!r}.",
+            parameter="grain",
+        )
+    return encoding.shrink(step**2 / 12.0)

@@ -10,16 +10,24 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.core.table import Table
 from bayesgrove.likelihoods import contract
 from bayesgrove.likelihoods.base import Encoding, Likelihood, per_column_numbers, plain, refuse_cells
 from bayesgrove.likelihoods.counts import (
     add_code,
+    add_one,
+    beta_coordinate,
     beta_log_gradient,
     beta_log_marginal,
+    beta_moments,
+    beta_normals,
     merge_sums,
     remove_code,
+    remove_one,
+    with_beta_coordinate,
 )
+from bayesgrove.likelihoods.family import CODES, Coordinates, Family
 
 HYPER = (("a", 1e-2, 1e3), ("b", 1e-2, 1e3))
 WIDTH = 2
@@ -154,3 +162,72 @@ class Bernoulli(Likelihood):
     def described_by(self, prior: BernoulliPrior, encoding: Encoding) -> "Bernoulli":
         """The prior's weights."""
         return replace(self, a=plain(prior.a), b=plain(prior.b))
+
+
+@borrower
+def column_log_marginal(row, start, stop, p):
+    """`beta_log_marginal`."""
+    return beta_log_marginal(row[start], row[start + 1], p[0], p[1])
+
+
+@borrower
+def column_log_predictive(row, start, stop, x, p):
+    """The marginal of one cell under the posterior's numbers."""
+    return beta_log_marginal(1.0 - x, x, p[0] + row[start + 1], p[1] + row[start])
+
+
+@borrower
+def column_log_gradient(row, start, stop, p):
+    """By log a and log b."""
+    by_a, by_b = beta_log_gradient(row[start], row[start + 1], p[0], p[1])
+    return by_a, by_b, 0.0
+
+
+@kernel
+def column_draw_params(rng, row, start, stop, p, out):
+    """The probability of one."""
+    out[start] = rng.beta(p[0] + row[start + 1], p[1] + row[start])
+
+
+@kernel
+def column_draw_cell(rng, params, start, stop, p):
+    """A coin."""
+    return 1.0 if rng.random() < params[start] else 0.0
+
+
+@borrower
+def predictive_moments(row, width, p):
+    """Of one trial."""
+    return beta_moments(1.0, p[0] + row[1], p[1] + row[0])
+
+
+@borrower
+def coordinate(p, which):
+    """Logit of the mean, log strength."""
+    return beta_coordinate(p[0], p[1], which)
+
+
+@borrower
+def assign(p, which, value):
+    """Change one of them."""
+    p[0], p[1] = with_beta_coordinate(p[0], p[1], which, value)
+
+
+FAMILY = Family(
+    name="bernoulli",
+    prior=BernoulliPrior,
+    likelihood=Bernoulli,
+    width=WIDTH,
+    support=CODES,
+    hyper=HYPER,
+    add=add_one,
+    remove=remove_one,
+    merge=merge_sums,
+    log_marginal=column_log_marginal,
+    log_predictive=column_log_predictive,
+    log_gradient=column_log_gradient,
+    draw_params=column_draw_params,
+    draw_cell=column_draw_cell,
+    moments=predictive_moments,
+    coordinates=Coordinates(("a", "b"), coordinate, assign, beta_normals, first_is_logit=True),
+)

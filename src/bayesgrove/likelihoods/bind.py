@@ -10,7 +10,9 @@ from bayesgrove.core.table import Table, table_from_array
 from bayesgrove.likelihoods import contract
 from bayesgrove.likelihoods.base import LEARN, Encoding, Likelihood, refuse_cells
 from bayesgrove.likelihoods.defaults import choose_families, named_likelihood
-from bayesgrove.likelihoods.mixed import Columns
+from bayesgrove.likelihoods.families import CODE_OF, FAMILIES
+from bayesgrove.likelihoods.mixed import Columns, of_column
+from bayesgrove.likelihoods.uninformative import leave_out
 
 FARTHEST = 1e150
 """Encoded cells beyond this would overflow when squared."""
@@ -33,6 +35,8 @@ class Bound(NamedTuple):
         What to add to the encoded log density of the whole table to get the raw one.
     free : tuple of str
         Names (as in `contract.hyper`) of what the model should learn.
+    open_grain : tuple of bool
+        Columns whose grain is left to the data.
     """
 
     likelihood: Likelihood
@@ -41,6 +45,8 @@ class Bound(NamedTuple):
     values: np.ndarray
     log_measure: float
     free: tuple[str, ...]
+    open_grain: tuple[bool, ...] = ()
+    """For each column, whether a model that learns hyperparameters should look for its grain."""
 
 
 def as_table(data: Any) -> Table:
@@ -56,14 +62,24 @@ def resolve(likelihood: Any, table: Table) -> Likelihood:
             return families[0].learned()
         return Columns([family.learned() for family in families])
     if isinstance(likelihood, str):
-        return named_likelihood(likelihood)
+        likelihood = named_likelihood(likelihood)
     if isinstance(likelihood, Columns):
         return likelihood.resolved(table)
     if not isinstance(likelihood, Likelihood):
         raise InvalidLikelihoodError(
             f"likelihood must be a likelihood or the name of one, got {likelihood!r}. See bayesgrove.likelihoods."
         )
-    return likelihood
+    return (
+        likelihood
+        if has_own_kernels(likelihood)
+        else Columns([of_column(likelihood, j) for j in range(table.n_columns)])
+    )
+
+
+def has_own_kernels(likelihood: Likelihood) -> bool:
+    """Whether kernels know whole tables of this likelihood; of other families they know columns."""
+    code = CODE_OF.get(type(likelihood))
+    return code is None or FAMILIES[code].prior in contract.add.bodies
 
 
 def to_learn(likelihood: Likelihood, hyper: str) -> tuple[str, ...]:
@@ -105,11 +121,18 @@ def bind(likelihood: Any, table: Any, hyper: str = "auto") -> Bound:
     free = to_learn(likelihood, hyper)
     likelihood.check(table)
     cells = likelihood.cells(table)
-    encoding = likelihood.encoding(table)
+    encoding = leave_out(likelihood.encoding(table), table, likelihood, free)
     values = np.ascontiguousarray(encoding.apply(cells))
     prior = likelihood.prior(values, encoding, table)
     log_measure = encoding.total_log_measure(np.count_nonzero(~np.isnan(cells), axis=0))
-    return Bound(likelihood.described_by(prior, encoding), prior, encoding, values, log_measure, free)
+    described = likelihood.described_by(prior, encoding)
+    return Bound(described, prior, encoding, values, log_measure, free, open_grain(likelihood, free, table.n_columns))
+
+
+def open_grain(likelihood: Likelihood, free: tuple[str, ...], n_columns: int) -> tuple[bool, ...]:
+    """Columns of unknown grain of which something is learned."""
+    learned = likelihood.learned_columns(n_columns, free)
+    return tuple(a and b for a, b in zip(learned, likelihood.unknown_grain(n_columns), strict=True))
 
 
 def encode(bound: Bound, table: Any) -> tuple[np.ndarray, np.ndarray]:

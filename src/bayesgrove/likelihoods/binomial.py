@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.core.table import Table
 from bayesgrove.likelihoods import contract
 from bayesgrove.likelihoods.base import (
@@ -24,7 +24,17 @@ from bayesgrove.likelihoods.base import (
     refuse_cells,
     refuse_uncountable,
 )
-from bayesgrove.likelihoods.counts import beta_log_gradient, beta_log_marginal, log_choose, merge_sums
+from bayesgrove.likelihoods.counts import (
+    beta_coordinate,
+    beta_log_gradient,
+    beta_log_marginal,
+    beta_moments,
+    beta_normals,
+    log_choose,
+    merge_sums,
+    with_beta_coordinate,
+)
+from bayesgrove.likelihoods.family import COUNTS, Coordinates, Family
 
 HYPER = (("a", 1e-2, 1e3), ("b", 1e-2, 1e3))
 FAILURES, SUCCESSES, LOG_COEFFICIENTS = 0, 1, 2
@@ -39,7 +49,7 @@ class BinomialPrior(NamedTuple):
     b: np.ndarray
 
 
-@kernel
+@borrower
 def add_successes(row, at, x, n_trials):
     """Count `x` successes of `n_trials`; a NaN is not counted."""
     if not math.isnan(x):
@@ -48,7 +58,7 @@ def add_successes(row, at, x, n_trials):
         row[at + LOG_COEFFICIENTS] += log_choose(n_trials, x)
 
 
-@kernel
+@borrower
 def remove_successes(row, at, x, n_trials):
     """Take a cell out; exact zeros when the last one leaves."""
     if math.isnan(x):
@@ -215,3 +225,79 @@ class Binomial(Likelihood):
         """The prior's weights and trials."""
         n_trials = plain(prior.n_trials.astype(np.int64))
         return replace(self, n_trials=n_trials, a=plain(prior.a), b=plain(prior.b))
+
+
+@borrower
+def column_log_marginal(row, start, stop, p):
+    """`binomial_log_marginal`."""
+    return binomial_log_marginal(row, start, p[1], p[2])
+
+
+@borrower
+def column_log_predictive(row, start, stop, x, p):
+    """`binomial_log_predictive`."""
+    return binomial_log_predictive(row, start, x, p[0], p[1], p[2])
+
+
+@borrower
+def column_log_gradient(row, start, stop, p):
+    """By log a and log b."""
+    by_a, by_b = beta_log_gradient(row[start], row[start + 1], p[1], p[2])
+    return by_a, by_b, 0.0
+
+
+@kernel
+def column_draw_params(rng, row, start, stop, p, out):
+    """The probability of success."""
+    out[start] = rng.beta(p[1] + row[start + 1], p[2] + row[start])
+
+
+@kernel
+def column_draw_cell(rng, params, start, stop, p):
+    """A number of successes."""
+    return float(rng.binomial(int(p[0]), params[start]))
+
+
+@borrower
+def predictive_moments(row, width, p):
+    """Of a beta-binomial number."""
+    return beta_moments(p[0], p[1] + row[SUCCESSES], p[2] + row[FAILURES])
+
+
+@borrower
+def column_n_values(log_weight, row, width, p):
+    """0 .. n_trials."""
+    return int(p[0]) + 1
+
+
+@borrower
+def coordinate(p, which):
+    """Logit of the mean, log strength."""
+    return beta_coordinate(p[1], p[2], which)
+
+
+@borrower
+def assign(p, which, value):
+    """Change one of them."""
+    p[1], p[2] = with_beta_coordinate(p[1], p[2], which, value)
+
+
+FAMILY = Family(
+    name="binomial",
+    prior=BinomialPrior,
+    likelihood=Binomial,
+    width=WIDTH,
+    support=COUNTS,
+    hyper=HYPER,
+    add=add_successes,
+    remove=remove_successes,
+    merge=merge_sums,
+    log_marginal=column_log_marginal,
+    log_predictive=column_log_predictive,
+    log_gradient=column_log_gradient,
+    draw_params=column_draw_params,
+    draw_cell=column_draw_cell,
+    moments=predictive_moments,
+    n_values=column_n_values,
+    coordinates=Coordinates(("a", "b"), coordinate, assign, beta_normals, first_is_logit=True),
+)

@@ -13,7 +13,8 @@ from bayesgrove.core.errors import InvalidTableError
 from bayesgrove.core.jit import kernel
 from bayesgrove.core.table import Table
 from bayesgrove.likelihoods.base import Encoding, Likelihood, RowsInBrief
-from bayesgrove.likelihoods.bind import Bound, resolve, to_learn
+from bayesgrove.likelihoods.bind import Bound, open_grain, resolve, to_learn
+from bayesgrove.likelihoods.uninformative import leave_out
 
 SAMPLED_ROWS = 65_536
 """Rows of all parts together that bracket the medians."""
@@ -139,12 +140,17 @@ def lower_medians(brief: Brief, parts: Sequence[list[tuple[int, np.ndarray, np.n
 
 
 def encode_brief(
-    likelihood: Likelihood, brief: Brief, medians: np.ndarray, names: tuple[str, ...], kinds: tuple[str, ...]
+    likelihood: Likelihood,
+    brief: Brief,
+    medians: np.ndarray,
+    names: tuple[str, ...],
+    kinds: tuple[str, ...],
+    hyper: str = "auto",
 ) -> tuple[Encoding, Table]:
     """The encoding of all rows, and three rows that stand for them."""
     least, largest = ends(brief)
     table = Table(np.array([least, medians, largest]), names, kinds)
-    return likelihood.encoding(table), table
+    return leave_out(likelihood.encoding(table), table, likelihood, to_learn(likelihood, hyper)), table
 
 
 def encode_part(values: np.ndarray, likelihood: Likelihood, encoding: Encoding, table: Table, first: int) -> np.ndarray:
@@ -167,4 +173,5 @@ def bind_brief(
     free = to_learn(likelihood, hyper)
     nothing = np.empty((0, table.n_columns))
     log_measure = encoding.total_log_measure(n_seen)
-    return Bound(likelihood.described_by(prior, encoding), prior, encoding, nothing, log_measure, free)
+    described = likelihood.described_by(prior, encoding)
+    return Bound(described, prior, encoding, nothing, log_measure, free, open_grain(likelihood, free, table.n_columns))

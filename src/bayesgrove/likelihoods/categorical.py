@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bayesgrove.core.errors import InvalidLikelihoodError, InvalidTableError
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.core.table import Table
 from bayesgrove.likelihoods import contract
 from bayesgrove.likelihoods.base import (
@@ -24,6 +25,7 @@ from bayesgrove.likelihoods.base import (
 )
 from bayesgrove.likelihoods.counts import (
     add_code,
+    add_one,
     dirichlet_log_gradient,
     dirichlet_log_marginal,
     dirichlet_log_predictive,
@@ -31,11 +33,15 @@ from bayesgrove.likelihoods.counts import (
     draw_dirichlet,
     merge_sums,
     remove_code,
+    remove_one,
 )
+from bayesgrove.likelihoods.family import CODES, SPREAD, Coordinates, Family
 
 MOST_CATEGORIES = 2**20
 """Each has a count in every cluster; larger codes are names of something, or errors."""
 HYPER = (("pseudo_count", 1e-2, 1e3),)
+LIMITS = {"pseudo_count": (0.01, 1.0)}
+"""Least and largest values while a tree learns."""
 
 
 class CategoricalPrior(NamedTuple):
@@ -194,3 +200,71 @@ class Categorical(Likelihood):
         """The prior's weights and numbers of categories, the reserved one not counted."""
         known = np.diff(prior.start) - (self.unseen == "reserve")
         return replace(self, pseudo_count=plain(prior.pseudo_count), n_categories=plain(known))
+
+
+@borrower
+def column_log_marginal(row, start, stop, p):
+    """`dirichlet_log_marginal` of one weight."""
+    return dirichlet_log_marginal(row, start, stop, p, 0, 0)
+
+
+@borrower
+def column_log_predictive(row, start, stop, x, p):
+    """`dirichlet_log_predictive` of one weight."""
+    return dirichlet_log_predictive(row, start, stop, int(x), p, 0, 0)
+
+
+@borrower
+def column_log_gradient(row, start, stop, p):
+    """By log pseudo_count."""
+    return dirichlet_log_gradient(row, start, stop, p, 0, 0), 0.0, 0.0
+
+
+@kernel
+def column_draw_params(rng, row, start, stop, p, out):
+    """The probabilities."""
+    draw_dirichlet(rng, row, start, stop, p, 0, 0, out)
+
+
+@kernel
+def column_draw_cell(rng, params, start, stop, p):
+    """A code."""
+    return draw_code(rng, params, start, stop)
+
+
+@borrower
+def coordinate(p, which):
+    """Log weight."""
+    return math.log(p[0])
+
+
+@borrower
+def assign(p, which, value):
+    """Change it."""
+    p[0] = math.exp(value)
+
+
+def normals(cells: np.ndarray, mean: float, variance: float) -> list[tuple[float, float]]:
+    """The weight lies about 1."""
+    return [(0.0, SPREAD)]
+
+
+FAMILY = Family(
+    name="categorical",
+    prior=CategoricalPrior,
+    likelihood=Categorical,
+    width=0,
+    support=CODES,
+    hyper=HYPER,
+    limits=LIMITS,
+    is_nominal=True,
+    add=add_one,
+    remove=remove_one,
+    merge=merge_sums,
+    log_marginal=column_log_marginal,
+    log_predictive=column_log_predictive,
+    log_gradient=column_log_gradient,
+    draw_params=column_draw_params,
+    draw_cell=column_draw_cell,
+    coordinates=Coordinates(("pseudo_count",), coordinate, assign, normals),
+)

@@ -10,7 +10,8 @@ weight for all of them.
 
 import math
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
+from bayesgrove.likelihoods.family import SPREAD
 from bayesgrove.stats.special import digamma, log_rising
 
 
@@ -28,7 +29,7 @@ def remove_code(row, at, x):
         row[at + int(x)] -= 1.0
 
 
-@kernel
+@borrower
 def merge_sums(out, a, b, start, stop):
     """Add the statistics start .. stop - 1 of two clusters; `out` may be `a` or `b`."""
     for i in range(start, stop):
@@ -124,3 +125,44 @@ def draw_code(rng, params, start, stop):
         if left < 0.0:
             return float(i - start)
     return float(stop - 1 - start)
+
+
+# What columns of codes and columns of successes share as families: see `family`.
+
+
+@borrower
+def add_one(row, at, x, fixed):
+    """Count one category; nothing is fixed."""
+    add_code(row, at, x)
+
+
+@borrower
+def remove_one(row, at, x, fixed):
+    """Take one out."""
+    remove_code(row, at, x)
+
+
+@kernel
+def beta_moments(trials, a, b):
+    """Mean and variance of a beta-binomial number of successes."""
+    chance = a / (a + b)
+    return trials * chance, trials * chance * (1.0 - chance) * (a + b + trials) / (a + b + 1.0)
+
+
+@kernel
+def beta_coordinate(a, b, which):
+    """Logit of the mean of Beta(a, b), or log of its strength."""
+    return math.log(a) - math.log(b) if which == 0 else math.log(a + b)
+
+
+@kernel
+def with_beta_coordinate(a, b, which, value):
+    """`a` and `b` with one of them changed."""
+    logit = value if which == 0 else beta_coordinate(a, b, 0)
+    strength = math.exp(value) if which == 1 else a + b
+    return strength / (1.0 + math.exp(-logit)), strength / (1.0 + math.exp(logit))
+
+
+def beta_normals(cells, mean, variance):
+    """Hyperpriors of the logit, whose mean is uniform, and of the log strength."""
+    return [(0.0, SPREAD), (math.log(2.0), SPREAD)]

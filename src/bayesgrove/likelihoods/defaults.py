@@ -6,24 +6,11 @@ from bayesgrove.core.errors import InvalidLikelihoodError
 from bayesgrove.core.table import Table
 from bayesgrove.likelihoods.base import LEARN, Likelihood
 from bayesgrove.likelihoods.bernoulli import Bernoulli
-from bayesgrove.likelihoods.binomial import Binomial
 from bayesgrove.likelihoods.categorical import Categorical
+from bayesgrove.likelihoods.families import NAMED
 from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonal
-from bayesgrove.likelihoods.gaussian_full import GaussianFull
-from bayesgrove.likelihoods.gaussian_known import GaussianKnownVariance
-from bayesgrove.likelihoods.multinomial import Multinomial
 from bayesgrove.likelihoods.poisson import Poisson
 
-NAMED: dict[str, type[Likelihood]] = {
-    "bernoulli": Bernoulli,
-    "binomial": Binomial,
-    "categorical": Categorical,
-    "gaussian": GaussianDiagonal,
-    "gaussian-full": GaussianFull,
-    "gaussian-known-variance": GaussianKnownVariance,
-    "multinomial": Multinomial,
-    "poisson": Poisson,
-}
 LARGEST_COUNT = 1_000_000
 """Whole numbers beyond this are taken for measurements, not counts."""
 
@@ -33,7 +20,7 @@ def named_likelihood(name: str) -> Likelihood:
     try:
         return NAMED[name]()
     except KeyError:
-        choices = ", ".join(repr(choice) for choice in (LEARN, *NAMED))
+        choices = ", ".join(repr(choice) for choice in (LEARN, *sorted(NAMED)))
         raise InvalidLikelihoodError(f"likelihood must be one of {choices}, got {name!r}.") from None
 
 

@@ -7,25 +7,38 @@ import numpy as np
 from bayesgrove.core.errors import InvalidFileError
 from bayesgrove.likelihoods.base import Encoding, Likelihood
 from bayesgrove.likelihoods.bind import Bound
-from bayesgrove.likelihoods.columns import FAMILIES, N_PARAMS, ColumnsPrior
-from bayesgrove.likelihoods.defaults import NAMED
+from bayesgrove.likelihoods.columns import ColumnsPrior
+from bayesgrove.likelihoods.families import CODE_OF, FAMILIES, N_PARAMS, NAMED, check_codes
 from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
 from bayesgrove.likelihoods.mixed import Columns
 from bayesgrove.likelihoods.multinomial import MultinomialPrior
 
 NUMBERS = {"float64": np.float64, "int64": np.int64}
-ANY_SIGN = ("shift", "exponent", "start", "family", "params", "mean", "prior_mean", "scale", "n_trials")
-LIKELIHOODS = {kind.__name__: kind for kind in (*NAMED.values(), Columns)}
-RECORDS: dict[str, Any] = {
-    kind.__name__: kind
-    for kind in (
-        Encoding,
-        ColumnsPrior,
-        GaussianFullPrior,
-        MultinomialPrior,
-        *(family.prior for family in FAMILIES),
-    )
-}
+ANY_SIGN = (
+    "shift",
+    "exponent",
+    "start",
+    "family",
+    "params",
+    "mean",
+    "prior_mean",
+    "scale",
+    "n_trials",
+    "grain",
+    "ignored",
+    "columns",
+)
+
+
+def likelihoods_by_name() -> dict[str, Any]:
+    """Public likelihoods by the names of their classes."""
+    return {kind.__name__: kind for kind in (*NAMED.values(), Columns)}
+
+
+def records_by_name() -> dict[str, Any]:
+    """Encodings and priors by the names of their classes."""
+    priors = (ColumnsPrior, GaussianFullPrior, MultinomialPrior, *(family.prior for family in FAMILIES))
+    return {kind.__name__: kind for kind in (Encoding, *priors)}
 
 
 def to_document(bound: Bound) -> dict[str, Any]:
@@ -80,29 +93,41 @@ def from_document(document: dict[str, Any]) -> Bound:
         return bound
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         raise InvalidFileError(
-            f"this is no description of a likelihood: {type(error).__name__}: {error}. Save the model again."
+            f"this is no description of a likelihood: {type(error).__name__}: {str(error).rstrip('.')}. "
+            "Save the model again."
         ) from error
 
 
 def check_bound(bound: Bound) -> None:
     """Refuse shapes that would make a kernel read beyond its arrays, and numbers that disagree."""
     n_columns = bound.encoding.shift.size
-    for record in (bound.encoding, bound.prior):
+    columns = getattr(bound.prior, "columns", np.zeros(0, np.int64))
+    if np.any(np.diff(columns) < 1) or np.any((columns < 0) | (columns >= n_columns)):
+        raise ValueError("columns in use are out of range")
+    for record, n_own in ((bound.encoding, n_columns), (bound.prior, columns.size or n_columns)):
         for name, value in record._asdict().items():
-            check_field(name, value, n_columns)
+            check_field(name, value, n_own)
     start = getattr(bound.prior, "start", np.arange(n_columns + 1))
     if start[0] != 0 or np.any(np.diff(start) < 1):
         raise ValueError("start does not rise from 0")
     if isinstance(bound.prior, ColumnsPrior):
-        widths = np.array([family.width for family in FAMILIES])[bound.prior.family]
-        if np.any(bound.prior.family < 0) or np.any((widths > 0) & (widths != np.diff(start))):
-            raise ValueError("start does not fit the families")
-        for code, numbers in zip(bound.prior.family, bound.prior.params, strict=True):
-            names = [name for name in FAMILIES[code].prior._fields if name != "start"]
-            for name, number in zip(names, numbers, strict=False):
-                check_numbers(name, number)
+        check_columns(bound.prior, bound.likelihood)
     if bound.likelihood.described_by(bound.prior, bound.encoding) != bound.likelihood:
         raise ValueError("likelihood and prior disagree")
+
+
+def check_columns(prior: ColumnsPrior, likelihood: Likelihood) -> None:
+    """Refuse codes, widths and numbers that are not those of the columns' families."""
+    check_codes(prior.family)
+    widths = np.array([family.width for family in FAMILIES])[prior.family]
+    if np.any((widths > 0) & (widths != np.diff(prior.start))):
+        raise ValueError("start does not fit the families")
+    if [CODE_OF.get(type(one)) for one in getattr(likelihood, "likelihoods", ())] != prior.family.tolist():
+        raise ValueError("families have other codes here: they were registered in another order")
+    for code, numbers in zip(prior.family, prior.params, strict=True):
+        for name, number in zip(FAMILIES[code].numbers, numbers, strict=False):
+            if not np.isfinite(number) or not (number > 0.0 or name in FAMILIES[code].signed):
+                raise ValueError(f"{name} cannot be {number}")
 
 
 def check_field(name: str, value: Any, n_columns: int) -> None:
@@ -111,8 +136,9 @@ def check_field(name: str, value: Any, n_columns: int) -> None:
     if isinstance(value, float):
         return
     shapes = {"start": (n_columns + 1,), "params": (n_columns, N_PARAMS), "scale": (n_columns, n_columns)}
-    kind = np.int64 if name in ("start", "family", "exponent") else np.float64
-    if value.dtype != kind or value.shape != shapes.get(name, (n_columns,)):
+    kind = np.int64 if name in ("start", "family", "exponent", "ignored", "columns") else np.float64
+    expected = (0,) if name in ("grain", "columns") and value.size == 0 else shapes.get(name, (n_columns,))
+    if value.dtype != kind or value.shape != expected:
         raise ValueError(f"{name} has type {value.dtype} and shape {value.shape}")
 
 
@@ -137,7 +163,7 @@ def likelihood_from_json(document: dict[str, Any]) -> Likelihood:
     fields = document["fields"]
     if document["class"] == "Columns":
         fields = {"likelihoods": [likelihood_from_json(column) for column in fields["likelihoods"]]}
-    return LIKELIHOODS[document["class"]](**fields)
+    return likelihoods_by_name()[document["class"]](**fields)
 
 
 def record_to_json(record: Any) -> dict[str, Any]:
@@ -159,4 +185,4 @@ def record_from_json(document: dict[str, Any]) -> Any:
         else float(value)
         for name, value in document["fields"].items()
     }
-    return RECORDS[document["class"]](**fields)
+    return records_by_name()[document["class"]](**fields)

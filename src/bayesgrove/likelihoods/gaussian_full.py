@@ -8,7 +8,9 @@ log marginal = -(n d / 2) log pi + lG_d(dof_n / 2) - lG_d(dof / 2) + (dof / 2) l
 log|scale_n|
              + (d / 2) log(strength / strength_n), lG_d the log multivariate gamma function.
 
-Rows are complete or missing as a whole (first cell NaN).
+Rows are complete or missing as a whole (first cell NaN). Cells known to within their rounding (`grain`, the variance of
+the rounding of each column) each add their grain to the diagonal of C: by Jensen's inequality a lower bound on the
+expected log marginal of the cells before they were rounded.
 """
 
 import math
@@ -22,23 +24,34 @@ from bayesgrove.core.jit import kernel
 from bayesgrove.core.table import Table
 from bayesgrove.likelihoods import contract
 from bayesgrove.likelihoods.base import (
+    IN_USE,
     ContinuousLikelihood,
     Encoding,
     column_moments,
     is_given,
     per_column_numbers,
+    plain,
     refuse_cells,
+    rounding_variance,
 )
 from bayesgrove.stats.special import LOG_PI, digamma, log_multivariate_gamma
 
+EXACT = np.zeros(0)
+"""The grain of rows none of whose cells is rounded."""
+ALL_COLUMNS = np.zeros(0, np.int64)
+
 
 class GaussianFullPrior(NamedTuple):
-    """Normal-inverse-Wishart numbers: mean (d,), strength, dof > d - 1, scale (d, d)."""
+    """Hyperparameters of a normal-inverse-Wishart prior: mean (d,), strength, dof > d - 1, scale (d, d)."""
 
     mean: np.ndarray
     strength: float
     dof: float
     scale: np.ndarray
+    grain: np.ndarray = EXACT
+    """(d,) variance of a cell's rounding; empty where all cells are exact."""
+    columns: np.ndarray = ALL_COLUMNS
+    """(d,) columns of the table that rows are made of; empty where all are."""
 
 
 @kernel
@@ -71,6 +84,17 @@ def solve_lower(factor, vector):
         vector[i] /= factor[i, i]
         length += vector[i] * vector[i]
     return length
+
+
+@kernel
+def cells_in_use(prior, x):
+    """The cells of a row that belong to it."""
+    if prior.columns.size == 0:
+        return x
+    out = np.empty(prior.columns.size)
+    for i in range(out.size):
+        out[i] = x[prior.columns[i]]
+    return out
 
 
 @kernel
@@ -123,6 +147,14 @@ def shift_scatter(row, delta, weight):
 
 
 @kernel
+def shift_diagonal(row, grain, weight):
+    """Add weight * grain to the diagonal of the scatter."""
+    size = grain.size
+    for i in range(size):
+        row[1 + size + i * size + i] += weight * grain[i]
+
+
+@kernel
 def clear_from(row, start):
     """Zeros from `start` on."""
     for i in range(start, row.size):
@@ -138,6 +170,7 @@ def n_stats(prior):
 @contract.add.register(GaussianFullPrior)
 def add(prior, row, x):
     """Welford's update of mean and scatter."""
+    x = cells_in_use(prior, x)
     if math.isnan(x[0]):
         return
     row[0] += 1.0
@@ -145,11 +178,13 @@ def add(prior, row, x):
     for i in range(x.size):
         row[1 + i] += delta[i] / row[0]
     shift_scatter(row, delta, (row[0] - 1.0) / row[0])
+    shift_diagonal(row, prior.grain, 1.0)
 
 
 @contract.remove.register(GaussianFullPrior)
 def remove(prior, row, x):
     """Welford's update backwards; exact zeros when the last row leaves, no scatter when one is left."""
+    x = cells_in_use(prior, x)
     if math.isnan(x[0]):
         return
     row[0] -= 1.0
@@ -160,8 +195,10 @@ def remove(prior, row, x):
     for i in range(x.size):
         row[1 + i] -= delta[i] / row[0]
     shift_scatter(row, delta, -(row[0] + 1.0) / row[0])
+    shift_diagonal(row, prior.grain, -1.0)
     if row[0] == 1.0:
         clear_from(row, 1 + x.size)
+        shift_diagonal(row, prior.grain, 1.0)
 
 
 @contract.merge.register(GaussianFullPrior)
@@ -197,12 +234,22 @@ def log_marginal(prior, row):
 
 @contract.log_predictive.register(GaussianFullPrior)
 def log_predictive(prior, row, x):
-    """Multivariate t density, by the determinant of a rank-one change."""
+    """Multivariate t density, by the determinant of a rank-one change; of a rounded row, the bound of the marginal."""
+    x = cells_in_use(prior, x)
     if math.isnan(x[0]):
         return 0.0
     size, strength_n, dof_n = x.size, prior.strength + row[0], prior.dof + row[0]
     factor = full_scale(row, prior.mean, prior.strength, prior.scale)
+    log_widening = 0.0
+    if prior.grain.size > 0:
+        wide = factor.copy()
+        for i in range(size):
+            wide[i, i] += prior.grain[i]
+        log_widening = cholesky(factor)
+        factor = wide
     log_determinant = cholesky(factor)
+    if prior.grain.size > 0:
+        log_widening -= log_determinant
     distance = solve_lower(factor, difference(x, 0, full_mean(row, prior.mean, prior.strength)))
     return (
         math.lgamma(0.5 * (dof_n + 1.0))
@@ -210,6 +257,7 @@ def log_predictive(prior, row, x):
         - 0.5 * size * (LOG_PI + math.log1p(1.0 / strength_n))
         - 0.5 * log_determinant
         - 0.5 * (dof_n + 1.0) * math.log1p(distance * strength_n / (strength_n + 1.0))
+        + 0.5 * dof_n * log_widening
     )
 
 
@@ -271,15 +319,16 @@ def draw_params(prior, rng, row, out):
 
 @contract.draw_data.register(GaussianFullPrior)
 def draw_data(prior, rng, params, out):
-    """One normal vector."""
-    size = out.size
+    """One normal vector; cells of columns that are not in use stay as they are."""
+    size = prior.mean.size
     factor = params[size:].copy().reshape((size, size))
     cholesky(factor)
     noise = np.empty(size)
     for i in range(size):
         noise[i] = rng.normal(0.0, 1.0)
     for i in range(size):
-        out[i] = params[i] + dot(factor[i], noise)
+        place = i if prior.columns.size == 0 else prior.columns[i]
+        out[place] = params[i] + dot(factor[i], noise)
 
 
 @contract.hyper.register(GaussianFullPrior)
@@ -313,6 +362,10 @@ class GaussianFull(ContinuousLikelihood):
     dof, scale : number and (d, d) matrix (or the number on its diagonal), None or "auto"
         The covariance is InverseWishart(dof, scale). Default d + 2, and a quarter of the columns' variances,
         so that a quarter of them is expected within a cluster.
+    grain : number, one per column, or None
+        The step to which cells are rounded, as for `GaussianDiagonal`.
+    columns : tuple of int, or None
+        Set by models that leave out columns without information: numbers of the columns in use.
 
     Examples
     --------
@@ -329,34 +382,62 @@ class GaussianFull(ContinuousLikelihood):
     strength: Any = None
     dof: Any = None
     scale: Any = None
+    grain: Any = None
+    columns: Any = None
 
     def check_cells(self, table: Table) -> None:
-        """Rows are complete or missing as a whole."""
+        """Rows are complete or missing as a whole, but for columns without any information."""
         missing = np.isnan(table.values)
-        partly = missing & ~missing.all(axis=1, keepdims=True)
+        seen = ~missing.all(axis=0) if self.columns is None else np.isin(np.arange(table.n_columns), self.columns)
+        partly = missing & seen & ~missing[:, seen].all(axis=1, keepdims=True)
         remedy = "Drop or fill such rows, or use GaussianDiagonal, which takes missing cells."
         refuse_cells(table, partly, "a row of GaussianFull must be complete", remedy)
 
     def prior(self, values: np.ndarray, encoding: Encoding, table: Table) -> GaussianFullPrior:
         """Moments of the columns where nothing is given."""
-        mean, variance = column_moments(values)
+        used = encoding.ignored == IN_USE
+        own = Encoding(*(part[used] for part in encoding))
+        refuse_empty_columns(table, used)
+        mean, variance = column_moments(values if used.all() else values[:, used])
         dof = float(per_column_numbers("dof", self.dof, np.array(mean.size + 2.0)))
         if dof <= mean.size - 1:
             raise InvalidLikelihoodError(
                 f"dof must be greater than the number of columns - 1 = {mean.size - 1}, got {dof}."
             )
         return GaussianFullPrior(
-            per_column_numbers("mean", self.mean, mean, positive=False, encode=encoding.apply),
+            per_column_numbers("mean", self.mean, mean, positive=False, encode=own.apply),
             float(per_column_numbers("strength", self.strength, np.array(0.1))),
             dof,
-            scale_matrix(self.scale, np.diag(variance / 4), encoding),
+            scale_matrix(self.scale, np.diag(variance / 4), own),
+            EXACT if self.grain is None else rounding_variance(self.grain, own),
+            ALL_COLUMNS if used.all() else np.flatnonzero(used),
         )
+
+    def learned_columns(self, n_columns: int, free: tuple[str, ...]) -> list[bool]:
+        """All or none."""
+        return [bool(free)] * n_columns
+
+    def unknown_grain(self, n_columns: int) -> list[bool]:
+        """All columns or none."""
+        return [self.grain is None] * n_columns
 
     def described_by(self, prior: GaussianFullPrior, encoding: Encoding) -> "GaussianFull":
         """The prior's numbers in the table's units."""
-        scale = np.ldexp(prior.scale, encoding.exponent + encoding.exponent[:, None])
-        mean = tuple(encoding.undo(prior.mean).tolist())
-        return GaussianFull(mean, prior.strength, prior.dof, scale)
+        own, columns = encoding, None
+        if prior.columns.size:
+            own, columns = Encoding(*(part[prior.columns] for part in encoding)), tuple(prior.columns.tolist())
+        scale = np.ldexp(prior.scale, own.exponent + own.exponent[:, None])
+        grain = plain(np.sqrt(12.0 * own.grow(prior.grain))) if prior.grain.size else None
+        return GaussianFull(tuple(own.undo(prior.mean).tolist()), prior.strength, prior.dof, scale, grain, columns)
+
+
+def refuse_empty_columns(table: Table, used: np.ndarray) -> None:
+    """Refuse a column in use without any cell beside one that has some: no row would be complete."""
+    missing = np.isnan(table.values)
+    empty = missing.all(axis=0) & used
+    if not (missing | ~used).all():
+        bad = empty & ~missing[:, used].all(axis=1, keepdims=True)
+        refuse_cells(table, bad, "a row of GaussianFull must be complete", "Leave out columns without a cell.")
 
 
 def scale_matrix(given: Any, default: np.ndarray, encoding: Encoding) -> np.ndarray:

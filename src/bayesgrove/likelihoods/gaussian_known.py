@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.core.table import Table
 from bayesgrove.likelihoods import contract
 from bayesgrove.likelihoods.base import (
@@ -23,7 +23,19 @@ from bayesgrove.likelihoods.base import (
     per_column_numbers,
     plain,
 )
-from bayesgrove.likelihoods.moments import COUNT, MEAN, SPREAD, WIDTH, add_cells, merge_cells, remove_cells
+from bayesgrove.likelihoods.family import REAL, Family, no_coordinates
+from bayesgrove.likelihoods.moments import (
+    COUNT,
+    MEAN,
+    SPREAD,
+    WIDTH,
+    add_cell,
+    add_cells,
+    merge_cells,
+    merge_column,
+    remove_cell,
+    remove_cells,
+)
 from bayesgrove.stats.special import LOG_2PI
 
 HYPER = (("variance", 1e-4, 1e2), ("prior_variance", 1e-2, 1e3))
@@ -214,3 +226,70 @@ class GaussianKnownVariance(ContinuousLikelihood):
             prior_mean=plain(encoding.undo(prior.prior_mean)),
             prior_variance=plain(encoding.grow(prior.prior_variance)),
         )
+
+
+@borrower
+def column_log_marginal(row, start, stop, p):
+    """`known_log_marginal`."""
+    return known_log_marginal(row, start, p[0], p[1], p[2])
+
+
+@borrower
+def column_log_predictive(row, start, stop, x, p):
+    """`known_log_predictive`."""
+    return known_log_predictive(row, start, x, p[0], p[1], p[2])
+
+
+@borrower
+def column_log_gradient(row, start, stop, p):
+    """By log variance and log prior_variance."""
+    by_variance, by_prior_variance = known_log_gradient(row, start, p[0], p[1], p[2])
+    return by_variance, by_prior_variance, 0.0
+
+
+@kernel
+def column_draw_params(rng, row, start, stop, p, out):
+    """The mean."""
+    out[start] = known_draw_mean(rng, row, start, p[0], p[1], p[2])
+
+
+@kernel
+def column_draw_cell(rng, params, start, stop, p):
+    """A normal number."""
+    return params[start] + math.sqrt(p[0]) * rng.normal(0.0, 1.0)
+
+
+@borrower
+def column_student(row, p):
+    """A normal distribution: infinite degrees of freedom."""
+    mean, variance = known_posterior(row, 0, p[0], p[1], p[2])
+    return mean, p[0] + variance, np.inf
+
+
+@borrower
+def predictive_moments(row, width, p):
+    """Of a normal distribution."""
+    mean, variance, _ = column_student(row, p)
+    return mean, variance
+
+
+FAMILY = Family(
+    name="gaussian-known-variance",
+    prior=GaussianKnownVariancePrior,
+    likelihood=GaussianKnownVariance,
+    width=WIDTH,
+    support=REAL,
+    hyper=HYPER,
+    signed=("prior_mean",),
+    add=add_cell,
+    remove=remove_cell,
+    merge=merge_column,
+    log_marginal=column_log_marginal,
+    log_predictive=column_log_predictive,
+    log_gradient=column_log_gradient,
+    draw_params=column_draw_params,
+    draw_cell=column_draw_cell,
+    moments=predictive_moments,
+    student=column_student,
+    coordinates=no_coordinates(),
+)

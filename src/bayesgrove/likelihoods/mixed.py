@@ -1,7 +1,7 @@
 """`Columns`: the public likelihood of mixed tables, one likelihood per column."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,11 +9,9 @@ import numpy as np
 from bayesgrove.core.errors import InvalidLikelihoodError
 from bayesgrove.core.table import Table
 from bayesgrove.likelihoods.base import LEARN, Encoding, Likelihood
-from bayesgrove.likelihoods.categorical import CategoricalPrior
-from bayesgrove.likelihoods.columns import FAMILIES, N_PARAMS, ColumnsPrior
-from bayesgrove.likelihoods.defaults import NAMED, choose_family, named_likelihood
-
-CODES = {NAMED[family.name]: code for code, family in enumerate(FAMILIES)}
+from bayesgrove.likelihoods.columns import EXACT, ColumnsPrior
+from bayesgrove.likelihoods.defaults import choose_family, named_likelihood
+from bayesgrove.likelihoods.families import CODE_OF, FAMILIES, N_PARAMS
 
 
 @dataclass(frozen=True)
@@ -70,16 +68,14 @@ class Columns(Likelihood):
         """The columns' priors packed into one table of numbers."""
         params = np.zeros((table.n_columns, N_PARAMS))
         family = np.zeros(table.n_columns, np.int64)
-        sizes = np.zeros(table.n_columns, np.int64)
+        sizes, grain = np.zeros(table.n_columns, np.int64), np.zeros(table.n_columns)
         for j, likelihood in enumerate(self.likelihoods):
             prior = likelihood.prior(values[:, j : j + 1], encoding.column(j), table.column(j))
-            family[j] = CODES[type(likelihood)]
-            if isinstance(prior, CategoricalPrior):
-                params[j, 0], sizes[j] = prior.pseudo_count[0], prior.start[1]
-            else:
-                params[j, : len(prior)] = np.concatenate(prior)
-                sizes[j] = FAMILIES[family[j]].width
-        return ColumnsPrior(family, params, np.concatenate([[0], np.cumsum(sizes)]))
+            family[j] = CODE_OF[type(likelihood)]
+            numbers, sizes[j], grain[j] = FAMILIES[family[j]].pack(prior)
+            params[j, : len(numbers)] = numbers
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        return ColumnsPrior(family, params, start, grain if grain.any() else EXACT)
 
     def described_by(self, prior: ColumnsPrior, encoding: Encoding) -> "Columns":
         """Each column's numbers in the table's units."""
@@ -89,6 +85,15 @@ class Columns(Likelihood):
                 for j, likelihood in enumerate(self.likelihoods)
             ]
         )
+
+    def learned_columns(self, n_columns: int, free: tuple[str, ...]) -> list[bool]:
+        """Names start with that of a column's family."""
+        families = {name.split(".")[0] for name in free}
+        return [FAMILIES[CODE_OF[type(likelihood)]].name in families for likelihood in self.likelihoods]
+
+    def unknown_grain(self, n_columns: int) -> list[bool]:
+        """Each column by its own likelihood."""
+        return [likelihood.unknown_grain(1)[0] for likelihood in self.likelihoods]
 
     def free(self) -> tuple[str, ...]:
         """Parameters that all columns of a family mark "auto", named like "gaussian.rate"."""
@@ -101,7 +106,7 @@ class Columns(Likelihood):
     def _shared(self, names: dict[int, tuple[str, ...]]) -> tuple[str, ...]:
         shared = []
         for code, family in enumerate(FAMILIES):
-            members = [likelihood for likelihood in self.likelihoods if CODES[type(likelihood)] == code]
+            members = [likelihood for likelihood in self.likelihoods if CODE_OF[type(likelihood)] == code]
             for name, _, _ in family.hyper if members else ():
                 if all(name in names[id(likelihood)] for likelihood in members):
                     shared.append(f"{family.name}.{name}")
@@ -110,10 +115,14 @@ class Columns(Likelihood):
 
 def column_prior(prior: ColumnsPrior, j: int) -> Any:
     """The family's own prior of column `j`."""
-    kind = FAMILIES[prior.family[j]].prior
-    if kind is CategoricalPrior:
-        return CategoricalPrior(prior.params[j, :1], np.array([0, prior.start[j + 1] - prior.start[j]]))
-    return kind(*(prior.params[j, k : k + 1] for k in range(len(kind._fields))))
+    size = int(prior.start[j + 1] - prior.start[j])
+    return FAMILIES[prior.family[j]].unpack(prior.params[j], size, float(prior.grain[j]) if prior.grain.size else 0.0)
+
+
+def of_column(likelihood: Likelihood, j: int) -> Likelihood:
+    """The likelihood of column `j` alone, where parameters are one number or one per column."""
+    given = {field.name: getattr(likelihood, field.name) for field in fields(likelihood)}
+    return replace(likelihood, **{k: v[j] for k, v in given.items() if isinstance(v, tuple) and j < len(v)})
 
 
 def entries_of_sequence(likelihoods: Any, table: Table) -> Sequence[Any]:
@@ -153,9 +162,9 @@ def column_likelihood(entry: Any, table: Table, j: int) -> Likelihood:
     if isinstance(entry, str) and entry == LEARN:
         return choose_family(table.kinds[j], table.values[:, j]).learned()
     likelihood = named_likelihood(entry) if isinstance(entry, str) else entry
-    if type(likelihood) not in CODES:
+    if type(likelihood) not in CODE_OF:
         raise InvalidLikelihoodError(
             f"a likelihood in Columns must describe one column by itself, column {table.names[j]!r} got "
-            f"{entry!r}. Use one of {', '.join(sorted(kind.__name__ for kind in CODES))}."
+            f"{entry!r}. Use one of {', '.join(sorted(kind.__name__ for kind in CODE_OF))}."
         )
     return likelihood

@@ -5,7 +5,7 @@ Sums of squares lose everything at offset 1e8; centred updates keep full precisi
 
 import math
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 
 COUNT, MEAN, SPREAD = 0, 1, 2
 WIDTH = 3
@@ -62,6 +62,64 @@ def remove_cells(row, first, x):
     for j in range(x.size):
         at = first + WIDTH * j
         row[at], row[at + 1], row[at + 2] = removed(row[at], row[at + 1], row[at + 2], x[j])
+
+
+@kernel
+def add_grained_cells(row, x, grain):
+    """As `add_cells`; each observed cell brings the variance of its rounding, `grain[j]`, into the spread."""
+    for j in range(x.size):
+        at = WIDTH * j
+        row[at], row[at + 1], row[at + 2] = added(row[at], row[at + 1], row[at + 2], x[j])
+        if not math.isnan(x[j]):
+            row[at + 2] += grain[j]
+
+
+@kernel
+def remove_grained_cells(row, x, grain):
+    """As `remove_cells`; each observed cell takes the variance of its rounding out of the spread."""
+    for j in range(x.size):
+        at = WIDTH * j
+        row[at], row[at + 1], row[at + 2] = without_grain(row[at], row[at + 1], row[at + 2], x[j], grain[j])
+
+
+@kernel
+def without_grain(n, mean, spread, x, grain):
+    """Moments after a cell and its rounding have left; what stays is never less than the other cells' rounding."""
+    if math.isnan(x):
+        return n, mean, spread
+    left, mean, spread = removed(n, mean, spread - n * grain, x)
+    return left, mean, spread + left * grain
+
+
+@borrower
+def add_cell(row, at, x, fixed):
+    """Put one cell into a column; nothing is fixed."""
+    row[at], row[at + 1], row[at + 2] = added(row[at], row[at + 1], row[at + 2], x)
+
+
+@borrower
+def remove_cell(row, at, x, fixed):
+    """Take one cell out of a column."""
+    row[at], row[at + 1], row[at + 2] = removed(row[at], row[at + 1], row[at + 2], x)
+
+
+@borrower
+def merge_column(out, a, b, start, stop):
+    """Merge one column."""
+    merge_cells(out, a, b, start, 1)
+
+
+@borrower
+def add_grain(row, at, x, grain):
+    """Bring the variance of a cell's rounding into the spread."""
+    if not math.isnan(x):
+        row[at + SPREAD] += grain
+
+
+@borrower
+def remove_grained_cell(row, at, x, grain):
+    """Take a cell and its rounding out of a column."""
+    row[at], row[at + 1], row[at + 2] = without_grain(row[at], row[at + 1], row[at + 2], x, grain)
 
 
 @kernel

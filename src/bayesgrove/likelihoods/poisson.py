@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.core.table import Table
 from bayesgrove.likelihoods import contract
 from bayesgrove.likelihoods.base import (
@@ -23,11 +23,14 @@ from bayesgrove.likelihoods.base import (
     refuse_uncountable,
 )
 from bayesgrove.likelihoods.counts import digamma_rise, merge_sums
+from bayesgrove.likelihoods.family import COUNTS, SPREAD, Coordinates, Family
 from bayesgrove.stats.special import log_rising
 
 HYPER = (("shape", 1e-3, 1e3), ("rate", 1e-3, 1e3))
 COUNT, SUM, LOG_FACTORIALS = 0, 1, 2
 WIDTH = 3
+NEGLIGIBLE = 1e-13
+"""Mass of a term's predictive that is left out at the top."""
 
 
 class PoissonPrior(NamedTuple):
@@ -212,3 +215,112 @@ class Poisson(Likelihood):
     def described_by(self, prior: PoissonPrior, encoding: Encoding) -> "Poisson":
         """The prior's numbers."""
         return replace(self, shape=plain(prior.shape), rate=plain(prior.rate))
+
+
+@borrower
+def column_add(row, at, x, fixed):
+    """`add_count`; nothing is fixed."""
+    add_count(row, at, x)
+
+
+@borrower
+def column_remove(row, at, x, fixed):
+    """`remove_count`."""
+    remove_count(row, at, x)
+
+
+@borrower
+def column_log_marginal(row, start, stop, p):
+    """`poisson_log_marginal`."""
+    return poisson_log_marginal(row, start, p[0], p[1])
+
+
+@borrower
+def column_log_predictive(row, start, stop, x, p):
+    """`poisson_log_predictive`."""
+    return poisson_log_predictive(row, start, x, p[0], p[1])
+
+
+@borrower
+def column_log_gradient(row, start, stop, p):
+    """By log shape and log rate."""
+    by_shape, by_rate = poisson_log_gradient(row, start, p[0], p[1])
+    return by_shape, by_rate, 0.0
+
+
+@kernel
+def column_draw_params(rng, row, start, stop, p, out):
+    """The mean."""
+    out[start] = poisson_draw_mean(rng, row, start, p[0], p[1])
+
+
+@kernel
+def column_draw_cell(rng, params, start, stop, p):
+    """A Poisson number."""
+    return float(rng.poisson(params[start]))
+
+
+@borrower
+def predictive_moments(row, width, p):
+    """Of a negative binomial distribution."""
+    mean = (p[0] + row[SUM]) / (p[1] + row[COUNT])
+    return mean, mean * (1.0 + 1.0 / (p[1] + row[COUNT]))
+
+
+@borrower
+def column_n_values(log_weight, row, width, p):
+    """Values 0 .. n - 1 that hold all but a negligible mass of a term.
+
+    Beyond the mean ratios of neighbouring probabilities stay below `ratio`, so the rest is at most a geometric series.
+    """
+    shape, rate = p[0] + row[SUM], p[1] + row[COUNT]
+    limit = 1.0 / (1.0 + rate)
+    x = math.floor(shape / rate) + 1.0
+    log_p = log_weight + poisson_log_predictive(row, 0, x, p[0], p[1])
+    while True:
+        ratio = max(limit, (shape + x) / (x + 1.0) * limit)
+        if ratio < 1.0 and log_p - math.log(1.0 - ratio) < math.log(NEGLIGIBLE):
+            return int(x)
+        log_p += math.log((shape + x) / (x + 1.0) * limit)
+        x += 1.0
+
+
+@borrower
+def coordinate(p, which):
+    """log(shape / rate), log shape."""
+    return math.log(p[0]) - math.log(p[1]) if which == 0 else math.log(p[0])
+
+
+@borrower
+def assign(p, which, value):
+    """Change one of them."""
+    mean = math.exp(value if which == 0 else coordinate(p, 0))
+    if which == 1:
+        p[0] = math.exp(value)
+    p[1] = p[0] / mean
+
+
+def normals(cells: np.ndarray, mean: float, variance: float) -> list[tuple[float, float]]:
+    """The log mean lies about that of the column."""
+    return [(math.log(mean + 0.5), SPREAD), (0.0, SPREAD)]
+
+
+FAMILY = Family(
+    name="poisson",
+    prior=PoissonPrior,
+    likelihood=Poisson,
+    width=WIDTH,
+    support=COUNTS,
+    hyper=HYPER,
+    add=column_add,
+    remove=column_remove,
+    merge=merge_sums,
+    log_marginal=column_log_marginal,
+    log_predictive=column_log_predictive,
+    log_gradient=column_log_gradient,
+    draw_params=column_draw_params,
+    draw_cell=column_draw_cell,
+    moments=predictive_moments,
+    n_values=column_n_values,
+    coordinates=Coordinates(("shape", "rate"), coordinate, assign, normals),
+)
