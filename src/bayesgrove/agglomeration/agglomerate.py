@@ -1,4 +1,4 @@
-"""Greedy agglomeration by log odds, exact, with one remembered partner per cluster.
+"""Greedy agglomeration by log odds or in the size-tempered order, exact, with one remembered partner per cluster.
 
 Each pair (a, b) is owned by the younger cluster b. An owner remembers its best older partner only. Older clusters never
 gain candidates, so a remembered score is an upper bound even after the partner has died: the owner on top is rescanned
@@ -79,7 +79,7 @@ def new_agglomeration(n_atoms: int, n_stats: int, n_scorer_fields: int, scores: 
             rows=np.zeros((capacity, n_stats)),
             tiles=aligned_zeros((capacity // LANES, n_scorer_fields, LANES)),
             sizes=aligned_zeros((capacity,)),
-            log_q=aligned_zeros((capacity,)),
+            base=aligned_zeros((capacity,)),
         ),
         node=np.zeros(capacity, np.int64),
         best=np.zeros(capacity, np.int64),
@@ -100,18 +100,19 @@ def new_agglomeration(n_atoms: int, n_stats: int, n_scorer_fields: int, scores: 
 
 
 @kernel
-def load(scorer, state, rows, sizes, log_q, log_d):
+def load(scorer, state, prior, rows, sizes, log_q, log_d):
     """Start from these clusters."""
     clusters, n = state.clusters, sizes.size
-    all_rows, all_sizes, all_log_q = clusters.rows, clusters.sizes, clusters.log_q
+    all_rows, all_sizes, base = clusters.rows, clusters.sizes, clusters.base
     node, slot, position, width = state.node, state.slot, state.position, rows.shape[1]
     for p in range(node.size):
-        clear_place(clusters.tiles, all_log_q, node, state.best, state.key, p)
+        clear_place(clusters.tiles, base, node, state.best, state.key, p)
         all_sizes[p] = 1.0
     for i in range(n):
         for s in range(width):
             all_rows[i, s] = rows[i, s]
-        all_sizes[i], all_log_q[i] = sizes[i], log_q[i]
+        all_sizes[i] = sizes[i]
+        base[i] = log_marginal(prior, rows[i]) if scorer.tempered else log_q[i]
         node[i] = position[i] = slot[i] = i
         fill_lane(scorer, clusters, i)
         state.log_odds[i], state.log_q[i], state.log_d[i] = np.inf, log_q[i], log_d[i]
@@ -122,12 +123,12 @@ def load(scorer, state, rows, sizes, log_q, log_d):
 
 
 @kernel
-def clear_place(tiles, log_q, node, best, key, p):
+def clear_place(tiles, base, node, best, key, p):
     """No cluster and no owner at position p; zeros in its lane, so that what a scorer computes there is finite.
 
     Its size stays as it was, so that tiles of single rows stay alike.
     """
-    log_q[p], node[p], best[p], key[p] = NOBODY, NULL, NULL, -np.inf
+    base[p], node[p], best[p], key[p] = NOBODY, NULL, NULL, -np.inf
     for field in range(tiles.shape[1]):
         tiles[p // LANES, field, p % LANES] = 0.0
 
@@ -135,7 +136,7 @@ def clear_place(tiles, log_q, node, best, key, p):
 @kernel
 def first_partners(scorer, state, first_owner, last_owner):
     """Best older partner of each of a range of leaves; ranges are independent, so threads may share the work."""
-    best, key, log_q, scores = state.best, state.key, state.clusters.log_q, state.scores
+    best, key, scores = state.best, state.key, state.scores
     out, top = np.empty((OWNERS_AT_ONCE, LANES)), np.empty((OWNERS_AT_ONCE, 1))
     for low in range(first_owner, last_owner, OWNERS_AT_ONCE):
         high = min(low + OWNERS_AT_ONCE, last_owner)
@@ -143,34 +144,34 @@ def first_partners(scorer, state, first_owner, last_owner):
             block_scores(scorer, state.clusters, low, high, tile, tile + 1, out, top)
             for b in range(max(low, LANES * tile + 1), high):
                 n_older = min(LANES, b - LANES * tile)
-                if rounded(top[b - low, 0] - log_q[b]) > key[b]:  # the top may be younger: look at the older ones
+                if rounded(top[b - low, 0]) > key[b]:  # the top may be younger: look at the older ones
                     for lane in range(n_older):
-                        score = rounded(out[b - low, lane] - log_q[b])
+                        score = rounded(out[b - low, lane])
                         if score > key[b]:
                             key[b], best[b] = score, LANES * tile + lane
                 if scores.shape[0] > 0:
                     for lane in range(n_older):
-                        scores[b, LANES * tile + lane] = out[b - low, lane] - log_q[b]
+                        scores[b, LANES * tile + lane] = out[b - low, lane]
 
 
 @kernel
 def scan(scorer, state, b, out, top):
     """Score the owner at position b against all older clusters and remember the best."""
     node, slot, scores = state.node, state.slot, state.scores
-    own_q, own_slot = state.clusters.log_q[b], state.slot[node[b]]
+    own_slot = state.slot[node[b]]
     n_tiles = (b + LANES - 1) // LANES
     block_scores(scorer, state.clusters, b, b + 1, 0, n_tiles, out, top)
     key, at = -np.inf, NULL
     for tile in range(n_tiles):
-        if rounded(top[0, tile] - own_q) > key:
+        if rounded(top[0, tile]) > key:
             for a in range(LANES * tile, min(b, LANES * (tile + 1))):
-                score = rounded(out[0, a] - own_q)
+                score = rounded(out[0, a])
                 if score > key:
                     key, at = score, a
     if scores.shape[0] > 0:
         for a in range(b):
             if node[a] != NULL:
-                scores[own_slot, slot[node[a]]] = out[0, a] - own_q
+                scores[own_slot, slot[node[a]]] = out[0, a]
     state.counters[EVALUATIONS] += n_older(node, state.counters, b)
     remember(state.best, state.key, state.tile_key, b, key, NULL if at == NULL else node[at])
 
@@ -225,19 +226,21 @@ def rescan(scorer, state, prior, log_concentration, b, out, top):
         if rounded(score + margin) < rounded(highest):
             continue
         if stored.itemsize < 8:
-            score = pair_score(state.clusters, prior, log_concentration, a, b)
+            score = pair_score(scorer, state.clusters, prior, log_concentration, a, b)
         if rounded(score) > key:
             key, partner = rounded(score), state.node[a]
     remember(state.best, state.key, state.tile_key, b, key, partner)
 
 
 @kernel
-def pair_score(clusters, prior, log_concentration, a, b):
+def pair_score(scorer, clusters, prior, log_concentration, a, b):
     """The score of one pair from its statistics, in the accurate form."""
-    union = np.empty(clusters.rows.shape[1])
+    union, n_a, n_b = np.empty(clusters.rows.shape[1]), clusters.sizes[a], clusters.sizes[b]
     merge(prior, union, clusters.rows[a], clusters.rows[b])
-    log_one = log_concentration + math.lgamma(clusters.sizes[a] + clusters.sizes[b]) + log_marginal(prior, union)
-    return log_one - clusters.log_q[a] - clusters.log_q[b]
+    gain = log_marginal(prior, union) - clusters.base[a] - clusters.base[b]
+    if scorer.tempered:
+        return gain * math.sqrt((n_a + n_b) / (n_a * n_b))
+    return log_concentration + math.lgamma(n_a + n_b) + gain
 
 
 @kernel
@@ -261,21 +264,22 @@ def top_owner(state):
 def join(scorer, state, prior, log_concentration, a, b):
     """Append the union of the clusters at positions a and b; give back whether its odds are finite."""
     clusters, node, counters = state.clusters, state.node, state.counters
-    rows, sizes, log_q = clusters.rows, clusters.sizes, clusters.log_q
+    rows, sizes, base, log_q = clusters.rows, clusters.sizes, clusters.base, state.log_q
     c, t, id_a, id_b, id_c = counters[END], counters[DONE], node[a], node[b], counters[ATOMS] + counters[DONE]
     merge(prior, rows[c], rows[a], rows[b])
     sizes[c] = sizes[a] + sizes[b]
-    log_prior_one = log_concentration + math.lgamma(sizes[c])
-    log_one, apart = log_prior_one + log_marginal(prior, rows[c]), log_q[a] + log_q[b]
-    log_q[c] = log_add(log_one, apart)
+    log_prior_one, log_union = log_concentration + math.lgamma(sizes[c]), log_marginal(prior, rows[c])
+    log_one, apart = log_prior_one + log_union, log_q[id_a] + log_q[id_b]
+    log_q[id_c] = log_add(log_one, apart)
+    base[c] = log_union if scorer.tempered else log_q[id_c]
     fill_lane(scorer, clusters, c)
     state.children[t, 0], state.children[t, 1] = id_a, id_b
-    state.log_odds[id_c], state.log_q[id_c] = log_one - apart, log_q[c]  # from the statistics: scores are rounded
+    state.log_odds[id_c] = log_one - apart  # from the statistics: scores are rounded
     state.log_d[id_c] = log_add(log_prior_one, state.log_d[id_a] + state.log_d[id_b])
     node[c], state.position[id_c], state.slot[id_c] = id_c, c, state.slot[id_a]
     state.position[id_a] = state.position[id_b] = NULL
     for p in (a, b):
-        clear_place(clusters.tiles, log_q, node, state.best, state.key, p)
+        clear_place(clusters.tiles, base, node, state.best, state.key, p)
         state.tile_key[p // LANES] = highest_key(state.key, p // LANES)
     counters[END] += 1
     counters[LIVE] -= 1
@@ -286,7 +290,7 @@ def join(scorer, state, prior, log_concentration, a, b):
 @kernel
 def close_holes(state):
     """Move the living clusters together, keeping their order."""
-    rows, tiles, sizes, log_q = state.clusters.rows, state.clusters.tiles, state.clusters.sizes, state.clusters.log_q
+    rows, tiles, sizes, base = state.clusters.rows, state.clusters.tiles, state.clusters.sizes, state.clusters.base
     node, best, key, position = state.node, state.best, state.key, state.position
     end, free = state.counters[END], 0
     for p in range(end):
@@ -296,12 +300,12 @@ def close_holes(state):
                     rows[free, s] = rows[p, s]
                 for f in range(tiles.shape[1]):
                     tiles[free // LANES, f, free % LANES] = tiles[p // LANES, f, p % LANES]
-                sizes[free], log_q[free] = sizes[p], log_q[p]
+                sizes[free], base[free] = sizes[p], base[p]
                 node[free], best[free], key[free] = node[p], best[p], key[p]
                 position[node[p]] = free
             free += 1
     for p in range(free, end):
-        clear_place(tiles, log_q, node, best, key, p)
+        clear_place(tiles, base, node, best, key, p)
         sizes[p] = 1.0
     state.counters[END] = free
     renew_tile_keys(state)

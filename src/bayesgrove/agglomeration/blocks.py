@@ -73,7 +73,7 @@ def agglomerate_blocks(scorer, prior, values, order, plan, log_concentration, st
             add(prior, rows[i], values[order[start + i]])
             log_q[i] = log_concentration + log_marginal(prior, rows[i])
             forest.leaf_log_q[order[start + i]] = log_q[i]
-        load(scorer, state, rows[:m], sizes[:m], log_q[:m], log_d[:m])
+        load(scorer, state, prior, rows[:m], sizes[:m], log_q[:m], log_d[:m])
         first_partners(scorer, state, 0, m)
         renew_tile_keys(state)
         status = run_merges(scorer, state, prior, log_concentration, m - 1)
@@ -178,7 +178,9 @@ def build_blocks(
     """Trees of all blocks of a plan; `limits` are the largest block's rows and no smaller than any statistic in it."""
     prior, values, n_blocks = problem.prior, problem.values, plan.truncated.size
     largest, totals = limits
-    scorer = choose_scorer(prior, totals, largest, problem.log_concentration, complete=problem.complete)
+    scorer = choose_scorer(
+        prior, totals, largest, problem.log_concentration, complete=problem.complete, tempered=problem.tempered
+    )
 
     def job(first: int) -> int:
         state = new_agglomeration(largest, n_stats(prior), n_fields(scorer))

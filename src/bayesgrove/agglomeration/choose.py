@@ -21,7 +21,15 @@ PIECE = 1 << 16
 """Entries of a table that are made at once, so that what is between stays in the cache."""
 
 
-def choose_scorer(prior: Any, totals: np.ndarray, n_rows: float, log_concentration: float, *, complete: bool) -> Any:
+def choose_scorer(
+    prior: Any,
+    totals: np.ndarray,
+    n_rows: float,
+    log_concentration: float,
+    *,
+    complete: bool,
+    tempered: bool = False,
+) -> Any:
     """The fastest scorer that is exact for this prior and these statistics.
 
     Parameters
@@ -36,22 +44,24 @@ def choose_scorer(prior: Any, totals: np.ndarray, n_rows: float, log_concentrati
         Log of the Dirichlet process's concentration.
     complete : bool
         Whether no cell of the data is missing.
+    tempered : bool
+        Score by the size-tempered order instead of the log odds.
     """
     # A tile may hold the owner itself, whose score with itself is computed and not used: tables reach twice as far.
     length = 2 * int(n_rows) + 1
 
     def log_weight_of(n: np.ndarray) -> np.ndarray:
-        return log_concentration + gammaln(np.maximum(n, 1.0))
+        return np.zeros(n.size) if tempered else log_concentration + gammaln(np.maximum(n, 1.0))
 
     if isinstance(prior, GaussianDiagonalPrior) and is_fast(prior, complete=complete):
-        return gaussian_scorer(prior, length, log_weight_of)
+        return gaussian_scorer(prior, length, log_weight_of, tempered=tempered)
     log_weight = table_of(log_weight_of, length)
     blocks = count_blocks(prior)
     if blocks is not None:
         longest = count_lengths(blocks, totals)
         if longest.sum() <= LARGEST_TABLE:
-            return count_scorer(blocks, longest, log_weight)
-    return RowScorer(prior, log_weight)
+            return count_scorer(blocks, longest, log_weight, tempered=tempered)
+    return RowScorer(prior, log_weight, tempered)
 
 
 def is_fast(prior: Any, *, complete: bool) -> bool:
@@ -62,8 +72,8 @@ def is_fast(prior: Any, *, complete: bool) -> bool:
 
 
 def has_one_shape(prior: GaussianDiagonalPrior) -> bool:
-    """Whether strength and shape are the same in all columns."""
-    return bool(np.ptp(prior.strength) == 0.0 and np.ptp(prior.shape) == 0.0)
+    """Whether the shape is the same in all columns."""
+    return bool(np.ptp(prior.shape) == 0.0)
 
 
 def table_of(function: Callable[[np.ndarray], np.ndarray], length: int) -> np.ndarray:
@@ -76,18 +86,26 @@ def table_of(function: Callable[[np.ndarray], np.ndarray], length: int) -> np.nd
 
 
 def gaussian_scorer(
-    prior: GaussianDiagonalPrior, length: int, log_weight_of: Callable[[np.ndarray], np.ndarray]
+    prior: GaussianDiagonalPrior,
+    length: int,
+    log_weight_of: Callable[[np.ndarray], np.ndarray],
+    *,
+    tempered: bool,
 ) -> GaussianScorer:
     """All terms that depend on n only stand in the table of weights."""
-    strength, shape, d = float(prior.strength[0]), float(prior.shape[0]), prior.rate.size
+    shape, d = float(prior.shape[0]), prior.rate.size
     constant = shape * np.log(prior.rate).sum()
+    strengths, times = np.unique(prior.strength, return_counts=True)
 
     def of_size(n: np.ndarray) -> np.ndarray:
         per_column = gammaln(shape + 0.5 * n) - math.lgamma(shape) - 0.5 * n * math.log(2.0 * math.pi)
-        per_column += 0.5 * (math.log(strength) - np.log(strength + n))
-        return log_weight_of(n) + d * per_column + constant
+        by_strength = sum(k * 0.5 * (math.log(s) - np.log(s + n)) for s, k in zip(strengths, times, strict=True))
+        return log_weight_of(n) + d * per_column + by_strength + constant
 
-    return GaussianScorer(prior.mean, strength, shape, prior.rate, table_of(of_size, length))
+    one_strength = strengths.size == 1
+    return GaussianScorer(
+        prior.mean, prior.strength, shape, prior.rate, table_of(of_size, length), tempered, one_strength
+    )
 
 
 def count_blocks(prior: Any) -> list[tuple[np.ndarray, np.ndarray, int]] | None:
@@ -114,7 +132,7 @@ def count_lengths(blocks: list[tuple[np.ndarray, np.ndarray, int]], totals: np.n
 
 
 def count_scorer(
-    blocks: list[tuple[np.ndarray, np.ndarray, int]], longest: np.ndarray, log_weight: np.ndarray
+    blocks: list[tuple[np.ndarray, np.ndarray, int]], longest: np.ndarray, log_weight: np.ndarray, *, tempered: bool
 ) -> CountScorer:
     """Tables of log rising factorials, shared by equal weights."""
     length = int(longest.max())
@@ -132,5 +150,12 @@ def count_scorer(
     coefficients = [place for _, _, place in blocks if place >= 0]
     block = np.cumsum([0] + [places.size for places, _, _ in blocks])
     return CountScorer(
-        places, np.array(coefficients, np.int64), np.array(start), block, np.array(total_start), table, log_weight
+        places,
+        np.array(coefficients, np.int64),
+        np.array(start),
+        block,
+        np.array(total_start),
+        table,
+        log_weight,
+        tempered,
     )

@@ -15,8 +15,9 @@ import numpy as np
 from bayesgrove.agglomeration import parts, tasks
 from bayesgrove.agglomeration.blocks import Forest, Pieces
 from bayesgrove.agglomeration.halving import ROWS_INSPECTED, halving_shape, part_at, widest_column
-from bayesgrove.agglomeration.parts import Chooser, Package
+from bayesgrove.agglomeration.parts import Package
 from bayesgrove.agglomeration.splits import (
+    Chooser,
     Division,
     OpenSet,
     Plan,
@@ -112,6 +113,17 @@ class ClusterRows:
             for values, own, low in zip(self.values, np.split(by_part, cuts), self.edges, strict=False)
         ]
 
+    def columns_in_use(self) -> np.ndarray:
+        """Whether any cell of each column is observed."""
+        if self.is_complete:
+            return self.complete
+        return np.any(self.on_parts(parts.columns_with_cells), axis=0)
+
+    def only_columns(self, used: np.ndarray) -> "ClusterRows":
+        """The same rows with some of their columns."""
+        values = [self.submit(parts.take_columns, part, used) for part in self.values]
+        return ClusterRows(self.client, values, self.edges, self.complete[used])
+
     # Splitting
 
     def divide_all(
@@ -133,6 +145,17 @@ class ClusterRows:
                 keep_sample(groups, rows, sample, own)
             divisions.append(None if groups is None else Division(rows, groups, own))
         return divisions
+
+    def look_into(
+        self, problem: Problem, samples: Sequence[np.ndarray], members: list[np.ndarray]
+    ) -> list[np.ndarray | None]:
+        """For each cluster the part of each of its rows by a sample of them; None where the sample is one cluster."""
+        cuts = np.cumsum([sample.size for sample in samples])[:-1]
+        package = Package(problem._replace(values=NOTHING, remote=None, n_threads=1))
+        sampled = np.split(self.take(np.concatenate(samples)), cuts)
+        futures = [self.submit(parts.part_clusters, package, values) for values in sampled]
+        labels = self._labels(futures, members)
+        return [own if own.size else None for own in labels]
 
     def _labels(self, groups: list[Any], members: list[np.ndarray]) -> list[np.ndarray]:
         """The group of each row of each set."""

@@ -79,6 +79,7 @@ def agglomerate(
     memory_limit: float = math.inf,
     n_threads: int = 1,
     progress: Progress | None = None,
+    tempered: bool = False,
 ) -> Merges:
     """The greedy tree over the atoms.
 
@@ -100,14 +101,17 @@ def agglomerate(
         Threads for the first round of scores; the tree is the same for any number.
     progress : callable
         Called with merges done and merges in all.
+    tempered : bool
+        Merge in the size-tempered order instead of by log odds.
     """
     n = atoms.sizes.size
     if n == 1:
         return Merges(np.empty((0, 2), np.int64), np.array([np.inf]), atoms.log_q.copy(), atoms.log_d.copy(), 0)
-    scorer = choose_scorer(prior, atoms.rows.sum(axis=0), atoms.sizes.sum(), log_concentration, complete=complete)
+    totals, n_rows = atoms.rows.sum(axis=0), atoms.sizes.sum()
+    scorer = choose_scorer(prior, totals, n_rows, log_concentration, complete=complete, tempered=tempered)
     refuse_too_large(n, atoms.rows.shape[1] + n_fields(scorer), scores, memory_limit)
     state = new_agglomeration(n, atoms.rows.shape[1], n_fields(scorer), scores)
-    load(scorer, state, *atoms)
+    load(scorer, state, prior, *atoms)
     find_first_partners(scorer, state, n, n_threads)
     merge_all(scorer, state, prior, log_concentration, n - 1, progress)
     return Merges(state.children, state.log_odds, state.log_q, state.log_d, int(state.counters[EVALUATIONS]))

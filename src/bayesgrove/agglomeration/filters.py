@@ -104,9 +104,13 @@ def gaussian_filter(prior: GaussianDiagonalPrior, rows: np.ndarray) -> GaussianF
     n, mean, spread = rows[:, COUNT::WIDTH], rows[:, MEAN::WIDTH], rows[:, SPREAD::WIDTH]
     strength, shape = prior.strength + n, prior.shape + 0.5 * n
     rate = prior.rate + 0.5 * spread + 0.5 * prior.strength * n / strength * (mean - prior.mean) ** 2
-    scale = 2.0 * rate * (strength + 1.0) / strength
+    wide = rate + 0.5 * prior.grain
+    scale = 2.0 * wide * (strength + 1.0) / strength
     lgamma = np.vectorize(math.lgamma, otypes=[float])
-    constant = (lgamma(shape + 0.5) - lgamma(shape) - 0.5 * np.log(np.pi * scale)).sum(axis=1)
+    constant = lgamma(shape + 0.5) - lgamma(shape) - 0.5 * np.log(np.pi * scale)
+    if prior.grain.any():
+        constant += shape * np.log(rate / wide)
+    constant = constant.sum(axis=1)
     centre = (prior.strength * prior.mean + n * mean) / strength
     return GaussianFilter(
         np.ascontiguousarray(centre),

@@ -19,7 +19,8 @@ from bayesgrove.agglomeration.exact import agglomerate, atoms_of_rows
 from bayesgrove.agglomeration.statistics import node_statistics
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.contract import hyper, log_gradient, log_marginal, with_hyper
+from bayesgrove.likelihoods.contract import log_marginal
+from bayesgrove.likelihoods.coordinates import coordinate_gradient, coordinates, with_coordinates
 from bayesgrove.stats.special import log_add
 from bayesgrove.trees import Tree
 
@@ -27,6 +28,12 @@ SMALLEST_RISE = 1e-3
 MOST_ROUNDS = 12
 MOST_HALVINGS = 2
 CONCENTRATION_BOUNDS = (1e-3, 1e3)
+COLUMN_SPREAD = 0.3
+"""Standard deviation of log factors between the columns, a priori.
+
+Held-out log densities of 38 public sets, per row: -3.205 with factors shared by all columns, -3.172 at .3, -3.164 at 1,
+-3.165 without shrinkage, which makes more clusters.
+"""
 
 
 class FixedTree(NamedTuple):
@@ -53,8 +60,17 @@ def fixed_tree(prior: Any, values: np.ndarray, tree: Tree) -> FixedTree:
 
 
 @kernel
+def expected_clusters(n, concentration):
+    """A priori, of n rows."""
+    total = 0.0
+    for i in range(int(n)):
+        total += concentration / (concentration + i)
+    return total
+
+
+@kernel
 def bound_and_gradient(prior, tree, log_concentration, gradient):
-    """Log evidence bound of a fixed tree; its derivatives by the log factors of `hyper`, last the concentration."""
+    """Log evidence bound of a fixed tree; its derivatives by the coordinates of the prior, last the concentration."""
     n_nodes = tree.parent.size
     log_q, apart, log_odds = np.empty(n_nodes), np.zeros(n_nodes), np.full(n_nodes, np.inf)
     for k in range(n_nodes):
@@ -75,34 +91,105 @@ def bound_and_gradient(prior, tree, log_concentration, gradient):
         if weight > 1e-16:
             for p in range(part.size):
                 part[p] = 0.0
-            log_gradient(prior, tree.rows[k], part)
+            coordinate_gradient(prior, tree.rows[k], part)
             for p in range(part.size):
                 gradient[p] += weight * part[p]
             gradient[-1] += weight
     n, concentration = tree.sizes[n_nodes - 1], math.exp(log_concentration)
-    for i in range(int(n)):
-        gradient[-1] -= concentration / (concentration + i)
+    gradient[-1] -= expected_clusters(n, concentration)
     return log_q[n_nodes - 1] + math.lgamma(concentration) - math.lgamma(n + concentration)
 
 
-def climb(base: Any, start: np.ndarray, tree: FixedTree, log_concentration: float, free: np.ndarray) -> np.ndarray:
-    """Log factors on `base` (and, last, on the concentration) that raise the bound of a fixed tree."""
+@kernel
+def joint_and_gradient(prior, clusters, log_concentration, gradient):
+    """Log joint probability of a partition and its rows, and the derivatives as in `bound_and_gradient`."""
+    total, n = 0.0, 0.0
+    for p in range(gradient.size):
+        gradient[p] = 0.0
+    for k in range(clusters.sizes.size):
+        total += log_concentration + math.lgamma(clusters.sizes[k]) + log_marginal(prior, clusters.rows[k])
+        coordinate_gradient(prior, clusters.rows[k], gradient[:-1])
+        n += clusters.sizes[k]
+    concentration = math.exp(log_concentration)
+    gradient[-1] = clusters.sizes.size - expected_clusters(n, concentration)
+    return total + math.lgamma(concentration) - math.lgamma(n + concentration)
 
-    def bound_of(factors: np.ndarray) -> tuple[float, np.ndarray]:
-        gradient = np.empty(factors.size)
-        prior = with_hyper(base, np.exp(factors[:-1]))
-        return bound_and_gradient(prior, tree, log_concentration + factors[-1], gradient), gradient
 
-    return climb_freely(bound_of, start, free, factor_limits(base, log_concentration))
+class Space(NamedTuple):
+    """What is learned: log factors on the coordinates of a base prior and on the concentration."""
+
+    base: Any
+    log_concentration: float
+    variable: np.ndarray
+    """Number of the variable that moves each coordinate, last the concentration; NULL where it is fixed."""
+    limits: tuple[tuple[float, float], ...]
+    """Of each variable."""
+    names: tuple[str, ...]
+    """Of each variable, with its column in brackets."""
+
+    def at(self, where: np.ndarray) -> tuple[Any, float]:
+        """Prior and log concentration at a point."""
+        factors = np.where(self.variable == NULL, 0.0, np.append(where, 0.0)[self.variable])
+        return with_coordinates(self.base, np.exp(factors[:-1])), self.log_concentration + float(factors[-1])
+
+    @property
+    def members(self) -> np.ndarray:
+        """(n_names, n_variables) whether a variable is about a hyperparameter of that name, in whatever column."""
+        names = np.array([name.split("[")[0] for name in self.names])
+        return (names == np.array(list(dict.fromkeys(names.tolist())))[:, np.newaxis]).astype(float)
+
+    @property
+    def origin(self) -> np.ndarray:
+        """Where the base itself stands."""
+        return np.zeros(len(self.limits))
 
 
-def factor_limits(base: Any, *log_concentrations: float) -> list[tuple[float, float]]:
-    """How far the log factors on all of `hyper`, then on concentrations, may go; always as far as where they start."""
-    limits = [(math.log(low), math.log(high)) for _, low, high in hyper(base)]
-    for own in log_concentrations:
-        lowest, highest = (math.log(limit) - own for limit in CONCENTRATION_BOUNDS)
-        limits.append((min(lowest, 0.0), max(highest, 0.0)))
-    return limits
+def new_space(
+    prior: Any, log_concentration: float, free: tuple[str, ...], *, learn_concentration: bool, shared: bool = False
+) -> Space:
+    """All coordinates named in `free`; with `shared`, one variable for all columns of a name."""
+    numbers: dict[tuple[str, int], int] = {}
+    limits: list[tuple[float, float]] = []
+    found = coordinates(prior)
+    variable = np.full(len(found) + 1, NULL)
+    for place, (name, column, low, high) in enumerate(found):
+        if name in free:
+            key = (name, NULL if shared else column)
+            variable[place] = numbers.setdefault(key, len(numbers))
+            if variable[place] == len(limits):
+                limits.append((low, high))
+    if learn_concentration:
+        variable[-1] = numbers.setdefault(("concentration", NULL), len(numbers))
+        limits.append(concentration_limits(log_concentration))
+    names = tuple(name if column == NULL else f"{name}[{column}]" for name, column in numbers)
+    return Space(prior, log_concentration, variable, tuple(limits), names)
+
+
+def climb(space: Space, start: np.ndarray, kernel_: Any, data: Any, most_steps: int = 50) -> np.ndarray:
+    """The point that `kernel_(prior, data, log_concentration, gradient)` climbs to from a start.
+
+    Log factors of the columns are shrunk towards the mean of their hyperparameter: a column differs from the others as
+    far as the data support it.
+    """
+    if not space.limits:
+        return start
+    is_free = space.variable != NULL
+
+    def value_of(where: np.ndarray) -> tuple[float, np.ndarray]:
+        prior, log_concentration = space.at(where)
+        gradient = np.empty(space.variable.size)
+        value = kernel_(prior, data, log_concentration, gradient)
+        own = np.bincount(space.variable[is_free], gradient[is_free], minlength=where.size)
+        apart = where - (space.members @ where / space.members.sum(axis=1)) @ space.members
+        return value - 0.5 * float(apart @ apart) / COLUMN_SPREAD**2, own - apart / COLUMN_SPREAD**2
+
+    return climb_freely(value_of, start, np.arange(start.size), space.limits, most_steps)
+
+
+def concentration_limits(log_concentration: float) -> tuple[float, float]:
+    """How far the log factor on a concentration may go; always as far as where it starts."""
+    lowest, highest = (math.log(limit) - log_concentration for limit in CONCENTRATION_BOUNDS)
+    return min(lowest, 0.0), max(highest, 0.0)
 
 
 def climb_freely(
@@ -110,6 +197,7 @@ def climb_freely(
     start: np.ndarray,
     free: Sequence[int] | np.ndarray,
     limits: Sequence[tuple[float, float]],
+    most_steps: int = 50,
 ) -> np.ndarray:
     """Factors that raise a bound given with its gradient; only those at the places `free` move."""
 
@@ -120,7 +208,12 @@ def climb_freely(
         return (-bound, -gradient[free]) if math.isfinite(bound) else (math.inf, np.zeros(moved.size))
 
     found = minimize(
-        negative, start[free], jac=True, method="L-BFGS-B", bounds=[limits[i] for i in free], options={"maxiter": 50}
+        negative,
+        start[free],
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[limits[i] for i in free],
+        options={"maxiter": most_steps},
     )
     factors = start.copy()
     factors[free] = found.x
@@ -130,24 +223,23 @@ def climb_freely(
 def learn(
     prior: Any, values: np.ndarray, log_concentration: float, free: tuple[str, ...], *, learn_concentration: bool
 ) -> Learned:
-    """Raise the evidence bound over the numbers named in `free` (as in `hyper`) and, if asked, the concentration."""
-    names = [name for name, _, _ in hyper(prior)]
-    moving = [names.index(name) for name in free] + ([len(names)] if learn_concentration else [])
-    here, best_factors = np.zeros(len(names) + 1), np.zeros(len(names) + 1)
+    """Raise the bound of greedy trees over what is named in `free`, shared by columns, and the concentration."""
+    space = new_space(prior, log_concentration, free, learn_concentration=learn_concentration, shared=True)
+    here, best_where = space.origin, space.origin
     best, n_failed = Learned(prior, log_concentration, -math.inf), 0
     for _ in range(MOST_ROUNDS):
-        candidate = with_hyper(prior, np.exp(here[:-1]))
-        tree, bound = greedy_tree(candidate, values, log_concentration + here[-1])
+        candidate, log_conc = space.at(here)
+        tree, bound = greedy_tree(candidate, values, log_conc)
         risen = bound - best.bound
         if risen > 0.0:
-            best, best_factors = Learned(candidate, log_concentration + here[-1], bound), here
+            best, best_where = Learned(candidate, log_conc, bound), here
         if risen >= SMALLEST_RISE:
-            here = climb(prior, here, fixed_tree(prior, values, tree), log_concentration, np.array(moving))
+            here = climb(space, here, bound_and_gradient, fixed_tree(prior, values, tree))
         elif risen > 0.0 or n_failed == MOST_HALVINGS:
             break
         else:  # the new greedy tree is worse than the old one: go half the way
             n_failed += 1
-            here = 0.5 * (here + best_factors)
+            here = 0.5 * (here + best_where)
     return best
 
 

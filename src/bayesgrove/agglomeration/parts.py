@@ -11,7 +11,8 @@ import numpy as np
 from bayesgrove.agglomeration.blocks import Forest, Pieces, build_blocks, largest_statistics, new_forest, new_pieces
 from bayesgrove.agglomeration.filters import assign
 from bayesgrove.agglomeration.halving import halve
-from bayesgrove.agglomeration.splits import Groups, Plan, groups_of_values, places_by_label
+from bayesgrove.agglomeration.reopening import look_into
+from bayesgrove.agglomeration.splits import Chooser, Groups, Plan, groups_of_values, places_by_label
 from bayesgrove.agglomeration.statistics import add_rows
 from bayesgrove.core.constants import NULL
 from bayesgrove.likelihoods.contract import n_stats
@@ -22,14 +23,6 @@ class Package:
     """Arguments that Dask is not to look into: it would take NamedTuples apart."""
 
     content: Any
-
-
-class Chooser(NamedTuple):
-    """Groups of clusters that rows choose from."""
-
-    density: Any
-    log_weight: np.ndarray
-    group_start: np.ndarray
 
 
 class PartTrees(NamedTuple):
@@ -61,7 +54,24 @@ def part_groups(package: Package, values: np.ndarray) -> Groups | None:
     return groups_of_values(problem, settings, values)
 
 
-def label_part(part: np.ndarray, groups: list[Groups | None], rows: list[np.ndarray | None]) -> list[np.ndarray]:
+def part_clusters(package: Package, values: np.ndarray) -> Chooser | None:
+    """The clusters that the rows of a sample of a cluster show."""
+    return look_into(package.content, values)
+
+
+def take_columns(part: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Some columns of a part."""
+    return np.ascontiguousarray(part[:, columns])
+
+
+def columns_with_cells(part: np.ndarray) -> np.ndarray:
+    """Whether any cell of each column is observed."""
+    return ~np.isnan(part).all(axis=0)
+
+
+def label_part(
+    part: np.ndarray, groups: list[Groups | Chooser | None], rows: list[np.ndarray | None]
+) -> list[np.ndarray]:
     """For each set of rows (None: all rows of the part) the group of each row."""
     found = []
     for own, members in zip(groups, rows, strict=True):
@@ -78,7 +88,7 @@ def label_part(part: np.ndarray, groups: list[Groups | None], rows: list[np.ndar
 def assign_part(part: np.ndarray, package: Package, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Which rows have another best group than they had, and which."""
     chooser, wide, order = package.content, labels.astype(np.int64), np.arange(len(part))
-    assign(chooser.density, chooser.log_weight, chooser.group_start, part, order, 0, len(part), wide)
+    assign(chooser.filter, chooser.log_weight, chooser.group_start, part, order, 0, len(part), wide)
     moved = np.flatnonzero(wide != labels).astype(np.int32)
     return moved, wide[moved].astype(np.int32)
 

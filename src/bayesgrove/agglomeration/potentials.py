@@ -12,7 +12,7 @@ import numpy as np
 from bayesgrove.agglomeration.ties import rounded
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.contract import add, log_marginal, merge, n_stats
+from bayesgrove.likelihoods.contract import add, log_marginal, merge
 from bayesgrove.stats.partitions import relabel
 from bayesgrove.stats.special import softplus
 
@@ -27,15 +27,6 @@ class Merges(NamedTuple):
     """Sum of log T over the roots."""
     labels: np.ndarray
     """Root of each atom, 0 .. n_roots - 1 by first appearance."""
-
-
-@kernel
-def rows_of_points(prior, values):
-    """Each point as a cluster of its own."""
-    rows = np.zeros((values.shape[0], n_stats(prior)))
-    for i in range(values.shape[0]):
-        add(prior, rows[i], values[i])
-    return rows
 
 
 @kernel

@@ -178,10 +178,12 @@ def with_new_top(
     return grown
 
 
-def reassign(problem: Problem, labels: np.ndarray, n_clusters: int) -> tuple[np.ndarray, bool]:
+def reassign(
+    problem: Problem, labels: np.ndarray, n_clusters: int, most_passes: int = MOST_PASSES
+) -> tuple[np.ndarray, bool]:
     """Flat passes: each row to its best cluster or a new one, until few move; whether the first pass moved many."""
     n = labels.size
-    for done in range(MOST_PASSES):
+    for done in range(most_passes):
         rows, sizes = statistics_of_clusters(problem.prior, problem.rows, labels, n_clusters)
         number = np.cumsum(sizes > 0) - 1  # of clusters that still have rows
         rows, sizes = np.vstack([rows[sizes > 0], np.zeros((1, rows.shape[1]))]), sizes[sizes > 0]
@@ -227,7 +229,14 @@ def refine_once(problem: Problem, settings: Settings, forest: Forest) -> Forest 
 
 
 def split_by_labels(problem: Problem, settings: Settings, labels: np.ndarray) -> tuple[np.ndarray, SplitTree]:
-    """Every cluster as a homogeneous set, halved into blocks; clusters joined one after another."""
+    """Every cluster halved into blocks; clusters joined one after another."""
+    order, splits, sets = sets_of_labels(labels)
+    halve_sets(problem, settings, splits, order, sets)
+    return order, splits
+
+
+def sets_of_labels(labels: np.ndarray) -> tuple[np.ndarray, SplitTree, list[OpenSet]]:
+    """Every cluster as a homogeneous set; clusters joined one after another."""
     order = places_by_label(labels, int(labels.max()) + 1)
     present, starts = np.unique(labels[order], return_index=True)
     edges = np.append(starts, labels.size)
@@ -240,8 +249,7 @@ def split_by_labels(problem: Problem, settings: Settings, labels: np.ndarray) ->
             node = rest
         splits.low[here], splits.high[here] = int(edges[k]), int(edges[k + 1])
         sets.append(OpenSet(here, int(edges[k]), int(edges[k + 1]), 0, ()))
-    halve_sets(problem, settings, splits, order, sets)
-    return order, splits
+    return order, splits, sets
 
 
 def default_max_depth(n: int, leaf_size: int) -> int:

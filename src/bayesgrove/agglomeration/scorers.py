@@ -2,11 +2,17 @@
 
 score(a, b) = log concentration + lgamma(n) + log marginal(a u b) - q_a - q_b, n = n_a + n_b,
 
-is the log odds that a and b form one cluster. A scorer is a NamedTuple whose type chooses the bodies: `RowScorer`
+is the log odds that a and b form one cluster: the published order of merges. The size-tempered order,
+
+s(a, b) = [log marginal(a u b) - log marginal(a) - log marginal(b)] sqrt((n_a + n_b) / (n_a n_b)),
+
+does not favour clusters for being large, and so does not chain. What a cluster brings into its scores is its base: q in
+the one order, the log marginal in the other. A scorer is a NamedTuple whose type chooses the bodies: `RowScorer`
 serves any likelihood, the others are faster. Fast scorers keep what they need of a cluster in tiles,
 `tiles[tile, field, lane]`, so that the inner loops run over neighbouring numbers and become vector instructions.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +26,7 @@ from bayesgrove.stats.fastlog import SAFE_FLAGS, exponent_of, fast_log, mantissa
 LANES = 64
 FACTORS_BEFORE_RESCUE = 16
 NOBODY = 1e300
-"""log_q of an empty place: no score with it ever wins."""
+"""Base of an empty place: no score with it ever wins."""
 
 
 class Clusters(NamedTuple):
@@ -32,8 +38,8 @@ class Clusters(NamedTuple):
     """(capacity / 64, n_fields, 64) what the scorer keeps."""
     sizes: np.ndarray
     """(capacity,) number of rows of data; kept where a cluster has died, so that tiles of single rows stay alike."""
-    log_q: np.ndarray
-    """(capacity,) log evidence of the subtree; NOBODY where there is no cluster."""
+    base: np.ndarray
+    """(capacity,) what is taken off each score with this cluster; NOBODY where there is no cluster."""
 
 
 @generic
@@ -48,7 +54,7 @@ def fill_lane(scorer, clusters, position):
 
 @generic
 def block_scores(scorer, clusters, first_owner, last_owner, first_tile, last_tile, out, top):
-    """Scores of a range of owners against a range of tiles, the owner's own q left out.
+    """Scores of a range of owners against a range of tiles.
 
     `out[o, 64 t + lane]` belongs to owner `first_owner + o` and tile `first_tile + t`; last ones are exclusive.
     `top[o, t]` is the highest of its 64 scores.
@@ -60,6 +66,7 @@ class RowScorer(NamedTuple):
 
     prior: NamedTuple
     log_weight: np.ndarray
+    tempered: bool
 
 
 @n_fields.register(RowScorer)
@@ -80,10 +87,13 @@ def row_block_scores(scorer, clusters, first_owner, last_owner, first_tile, last
     for owner in range(first_owner, last_owner):
         for a in range(LANES * first_tile, LANES * last_tile):
             score = -np.inf
-            if clusters.log_q[a] != NOBODY:
+            if clusters.base[a] != NOBODY:
                 merge(scorer.prior, union, clusters.rows[a], clusters.rows[owner])
-                n = int(clusters.sizes[a] + clusters.sizes[owner])
-                score = scorer.log_weight[n] + log_marginal(scorer.prior, union) - clusters.log_q[a]
+                n_a, n_b = clusters.sizes[a], clusters.sizes[owner]
+                score = scorer.log_weight[int(n_a + n_b)] + log_marginal(scorer.prior, union) - clusters.base[a]
+                score -= clusters.base[owner]
+                if scorer.tempered:
+                    score *= math.sqrt((n_a + n_b) / (n_a * n_b))
             out[owner - first_owner, a - LANES * first_tile] = score
     fill_top(out, top, last_owner - first_owner, last_tile - first_tile)
 
@@ -97,7 +107,7 @@ def fill_top(out, top, n_owners, n_tiles):
 
 
 class GaussianScorer(NamedTuple):
-    """Diagonal Gaussian, no missing cell, one strength and one shape for all columns.
+    """Diagonal Gaussian, no missing cell, one shape for all columns.
 
     A lane keeps each column's posterior mean (from the prior's) and rate, so that the rate of a union needs one squared
     distance, rate_n = rate_a + SS_b / 2 + w (mean_b - mean_a)^2 with w = strength_a n_b / (2 (strength_a + n_b)):
@@ -106,10 +116,13 @@ class GaussianScorer(NamedTuple):
     """
 
     mean: np.ndarray
-    strength: float
+    strength: np.ndarray
     shape: float
     rate: np.ndarray
     log_weight: np.ndarray
+    tempered: bool
+    one_strength: bool
+    """Whether all columns have the same strength, so that weights are computed once for all of them."""
 
 
 @n_fields.register(GaussianScorer)
@@ -123,11 +136,11 @@ def gaussian_fill_lane(scorer, clusters, position):
     """Posterior mean and rate of each column."""
     rows, tiles, prior_mean, prior_rate = clusters.rows, clusters.tiles, scorer.mean, scorer.rate
     tile, lane = position // LANES, position % LANES
-    n = clusters.sizes[position]
-    shrink = n / (scorer.strength + n)
+    n, strength = clusters.sizes[position], scorer.strength
     for j in range(prior_rate.size):
+        shrink = n / (strength[j] + n)
         mean = rows[position, WIDTH * j + MEAN] - prior_mean[j]
-        pull = 0.5 * scorer.strength * shrink * mean * mean
+        pull = 0.5 * strength[j] * shrink * mean * mean
         tiles[tile, 2 * j, lane] = shrink * mean
         tiles[tile, 2 * j + 1, lane] = prior_rate[j] + 0.5 * rows[position, WIDTH * j + SPREAD] + pull
 
@@ -135,13 +148,12 @@ def gaussian_fill_lane(scorer, clusters, position):
 @block_scores.register(GaussianScorer)
 def gaussian_block_scores(scorer, clusters, first_owner, last_owner, first_tile, last_tile, out, top):
     """Tiles outside, owners inside: a tile stays in the nearest cache."""
-    gaussian_block(
-        scorer,
-        clusters,
-        (first_owner, last_owner, first_tile, last_tile),
-        out,
-        top,
-    )
+    block = (first_owner, last_owner, first_tile, last_tile)
+    if scorer.one_strength:
+        gaussian_block(scorer, clusters, block, out, top)
+    else:
+        uneven_block(scorer, clusters, block, out)
+        fill_top(out, top, last_owner - first_owner, last_tile - first_tile)
 
 
 @kernel(fastmath=SAFE_FLAGS)
@@ -161,9 +173,9 @@ def gaussian_block(scorer, clusters, block, out, top):
     stand_alone()
     rows, tiles, n_tiles = clusters.rows, clusters.tiles, clusters.tiles.shape[0]
     # Lanes as the last index of each array: then the compiler sees that indices are not negative and runs are whole.
-    sizes, log_q = clusters.sizes.reshape(n_tiles, LANES), clusters.log_q.reshape(n_tiles, LANES)
+    sizes, base = clusters.sizes.reshape(n_tiles, LANES), clusters.base.reshape(n_tiles, LANES)
     lanes_out = out.reshape(out.shape[0], out.shape[1] // LANES, LANES)
-    mean, log_weight, strength, shape = scorer.mean, scorer.log_weight, scorer.strength, scorer.shape
+    mean, log_weight, strength, shape = scorer.mean, scorer.log_weight, scorer.strength[0], scorer.shape
     first_owner, last_owner, first_tile, last_tile = block
     n_columns = tiles.shape[1] // 2
     scratch = np.empty((3, LANES))  # weight, product, exponent: one base pointer for the compiler to see through
@@ -174,7 +186,7 @@ def gaussian_block(scorer, clusters, block, out, top):
             mixed += sizes[t, i] != sizes[t, 0]
         for o in range(last_owner - first_owner):
             b = first_owner + o
-            n_b = clusters.sizes[b]
+            n_b, base_b = clusters.sizes[b], clusters.base[b]
             if mixed == 0:
                 strength_a = strength + sizes[t, 0]
                 weight = 0.5 * strength_a * n_b / (strength_a + n_b)
@@ -217,9 +229,13 @@ def gaussian_block(scorer, clusters, block, out, top):
                     scratch[0, i] = log_weight[int(sizes[t, i] + n_b)]
             for i in range(LANES):
                 power = shape + 0.5 * (sizes[t, i] + n_b)
-                score = scratch[0, i] - power * fast_log(scratch[1, i], scratch[2, i]) - log_q[t, i]
-                lanes_out[o, column, i] = score
+                score = scratch[0, i] - power * fast_log(scratch[1, i], scratch[2, i]) - base[t, i] - base_b
                 scratch[2, i] = score
+            if scorer.tempered:
+                for i in range(LANES):
+                    scratch[2, i] *= math.sqrt((sizes[t, i] + n_b) / (sizes[t, i] * n_b))
+            for i in range(LANES):
+                lanes_out[o, column, i] = scratch[2, i]
             for i in range(32):  # the maximum lane by lane, which becomes vector instructions
                 scratch[2, i] = scratch[2, i] if scratch[2, i] > scratch[2, i + 32] else scratch[2, i + 32]
             for i in range(16):
@@ -228,6 +244,46 @@ def gaussian_block(scorer, clusters, block, out, top):
             for i in range(1, 16):
                 highest = scratch[2, i] if scratch[2, i] > highest else highest
             top[o, column] = highest
+
+
+@kernel(fastmath=SAFE_FLAGS)
+def uneven_block(scorer, clusters, block, out):
+    """As `gaussian_block` where columns differ in strength: each has weights of its own, at about twice the cost."""
+    stand_alone()
+    rows, tiles, n_tiles = clusters.rows, clusters.tiles, clusters.tiles.shape[0]
+    sizes, base = clusters.sizes.reshape(n_tiles, LANES), clusters.base.reshape(n_tiles, LANES)
+    lanes_out = out.reshape(out.shape[0], out.shape[1] // LANES, LANES)
+    mean, log_weight, strength, shape = scorer.mean, scorer.log_weight, scorer.strength, scorer.shape
+    first_owner, last_owner, first_tile, last_tile = block
+    n_columns = tiles.shape[1] // 2
+    scratch = np.empty((2, LANES))  # product, exponent
+    for column in range(last_tile - first_tile):
+        t = first_tile + column
+        for o in range(last_owner - first_owner):
+            b = first_owner + o
+            n_b, base_b = clusters.sizes[b], clusters.base[b]
+            for i in range(LANES):
+                scratch[0, i] = 1.0
+                scratch[1, i] = 0.0
+            for j in range(n_columns):
+                m0, h0, s0 = rows[b, WIDTH * j + MEAN] - mean[j], 0.5 * rows[b, WIDTH * j + SPREAD], strength[j]
+                for i in range(LANES):
+                    held = s0 + sizes[t, i]
+                    weight = 0.5 * held * n_b / (held + n_b)
+                    scratch[0, i] *= union_rate(tiles[t, 2 * j + 1, i], tiles[t, 2 * j, i], weight, m0, h0)
+                if (j + 1) % FACTORS_BEFORE_RESCUE == 0:
+                    for i in range(LANES):
+                        scratch[1, i] += exponent_of(scratch[0, i])
+                        scratch[0, i] = mantissa_of(scratch[0, i])
+            for i in range(LANES):
+                power = shape + 0.5 * (sizes[t, i] + n_b)
+                score = -power * fast_log(scratch[0, i], scratch[1, i]) - base[t, i] - base_b
+                lanes_out[o, column, i] = score
+            for i in range(LANES):
+                lanes_out[o, column, i] += log_weight[int(sizes[t, i] + n_b)]
+            if scorer.tempered:
+                for i in range(LANES):
+                    lanes_out[o, column, i] *= math.sqrt((sizes[t, i] + n_b) / (sizes[t, i] * n_b))
 
 
 class CountScorer(NamedTuple):
@@ -246,6 +302,7 @@ class CountScorer(NamedTuple):
     total_start: np.ndarray
     table: np.ndarray
     log_weight: np.ndarray
+    tempered: bool
 
 
 @n_fields.register(CountScorer)
@@ -268,7 +325,7 @@ def count_fill_lane(scorer, clusters, position):
 @block_scores.register(CountScorer)
 def count_block_scores(scorer, clusters, first_owner, last_owner, first_tile, last_tile, out, top):
     """Gather and add, one more gather per block for its total."""
-    tiles, count, log_q, table = clusters.tiles, clusters.sizes, clusters.log_q, scorer.table
+    tiles, count, base, table = clusters.tiles, clusters.sizes, clusters.base, scorer.table
     start, block, total_start, last = scorer.start, scorer.block, scorer.total_start, scorer.place.size
     total, score = np.empty(LANES), np.empty(LANES)
     for t in range(first_tile, last_tile):
@@ -277,7 +334,7 @@ def count_block_scores(scorer, clusters, first_owner, last_owner, first_tile, la
             for lane in range(LANES):
                 n = int(count[LANES * t + lane] + count[b])
                 coefficients = tiles[t, last, lane] + tiles[own_tile, last, own_lane]
-                score[lane] = scorer.log_weight[n] - log_q[LANES * t + lane] + coefficients
+                score[lane] = scorer.log_weight[n] - base[LANES * t + lane] + coefficients
             for group in range(block.size - 1):
                 total[:] = total_start[group]
                 for k in range(block[group], block[group + 1]):
@@ -289,5 +346,9 @@ def count_block_scores(scorer, clusters, first_owner, last_owner, first_tile, la
                 for lane in range(LANES):
                     score[lane] += table[int(total[lane])]
             for lane in range(LANES):
+                score[lane] -= base[b]
+                if scorer.tempered:
+                    n_a = count[LANES * t + lane]
+                    score[lane] *= math.sqrt((n_a + count[b]) / (n_a * count[b]))
                 out[b - first_owner, LANES * (t - first_tile) + lane] = score[lane]
     fill_top(out, top, last_owner - first_owner, last_tile - first_tile)

@@ -49,7 +49,9 @@ class Problem(NamedTuple):
     seed: int
     n_threads: int
     remote: Any = None
-    """The rows where they stand on a cluster (`ClusterRows`), or None where `values` has them."""
+    """The rows on the workers of a Dask cluster (`ClusterRows`), or None where `values` has them."""
+    tempered: bool = False
+    """Whether blocks of rows are merged in the size-tempered order instead of by log odds."""
 
     @property
     def rows(self) -> Any:
@@ -83,6 +85,14 @@ class Groups(NamedTuple):
     group_start: np.ndarray
     filter: Any
     residual: bool
+
+
+class Chooser(NamedTuple):
+    """Groups of clusters that rows choose from."""
+
+    filter: Any
+    log_weight: np.ndarray
+    group_start: np.ndarray
 
 
 class Plan(NamedTuple):

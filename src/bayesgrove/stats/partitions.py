@@ -73,13 +73,6 @@ def _is_missing(cell: Any) -> bool:
     return type(cell).__name__ in _MISSING_TYPES or (isinstance(cell, float) and math.isnan(cell))
 
 
-def contingency(first: ArrayLike, second: ArrayLike) -> np.ndarray:
-    """Counts of items by (block of first, block of second), blocks in order of first appearance."""
-    a, b = _pair(first, second)
-    shape = (_n_blocks(a), _n_blocks(b))
-    return np.bincount(a * shape[1] + b, minlength=shape[0] * shape[1]).reshape(shape)
-
-
 def overlap(first: ArrayLike, second: ArrayLike) -> Overlap:
     """Sizes of blocks and of their meetings, in memory proportional to the number of items."""
     a, b = _pair(first, second)

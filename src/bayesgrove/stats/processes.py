@@ -61,34 +61,11 @@ def dirichlet_log_kappa(log_concentration: float, n_items: int) -> np.ndarray:
 
 
 @kernel
-def seating_probabilities(sizes, concentration):
-    """Probability that the next item joins each block, and last that it opens a new one."""
-    probabilities = np.empty(len(sizes) + 1)
-    total = concentration
-    for size in sizes:
-        total += size
-    for block in range(len(sizes)):
-        probabilities[block] = sizes[block] / total
-    probabilities[len(sizes)] = concentration / total
-    return probabilities
-
-
-@kernel
 def expected_crp_clusters(n_items, concentration):
     """Prior mean number of clusters: the sum of a / (a + i), i = 0 .. n - 1."""
     total = 0.0
     for i in range(n_items - 1, -1, -1):
         total += concentration / (concentration + i)
-    return total
-
-
-@kernel
-def expected_crp_clusters_slope(n_items, concentration):
-    """Derivative of `expected_crp_clusters` by the log of the concentration: the variance of the number."""
-    total = 0.0
-    for i in range(n_items - 1, -1, -1):
-        opens = concentration / (concentration + i)
-        total += opens * (i / (concentration + i))
     return total
 
 

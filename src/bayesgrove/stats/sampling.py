@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bayesgrove.core.constants import NULL
-from bayesgrove.core.jit import borrower, kernel
+from bayesgrove.core.jit import borrower
 
 NEGLIGIBLE = -45.0
 """Log weights this far below the largest change no draw of a 53-bit uniform number."""
@@ -14,25 +14,6 @@ FEW_EXPECTED = 10.0
 """Binomial draws with fewer expected successes go through the law from 0 upwards; the rejection is not valid there."""
 NO_MASS = 1e-30
 """Far below what a uniform number can tell from 0."""
-
-
-@kernel
-def draw_categorical(rng, weights):
-    """Index drawn with probability proportional to weights >= 0; NULL when all are 0 or one is not finite."""
-    total = 0.0
-    for weight in weights:
-        total += weight
-    if not (0.0 < total < np.inf):
-        return NULL
-    left = rng.random() * total
-    chosen = NULL
-    for index in range(len(weights)):
-        if weights[index] > 0.0:
-            chosen = index  # rounding may leave a rest after the last weight: it keeps the last possible one
-            left -= weights[index]
-            if left < 0.0:
-                break
-    return chosen
 
 
 @borrower

@@ -5,6 +5,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import gammaln
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError, InvalidTreeError
@@ -56,26 +57,70 @@ def front_by_height(tree: "Tree", height: float) -> np.ndarray:
 
 
 def front_by_count(tree: "Tree", n_clusters: int) -> np.ndarray:
-    """Open the front node of smallest log merge odds (ties: larger id) until there are `n_clusters` nodes.
+    """Open the front node whose children are farthest apart (ties: larger id) until there are `n_clusters` nodes.
 
-    Trees without odds open the highest node instead. A node of many children may overshoot.
+    Nodes that are probably one cluster are opened after all others.
+
+    Farthest apart are those of the smallest size-tempered gain, see `tempered_gains`; in trees that do not have what
+    it takes, of the smallest log merge odds, else the highest node. A node of many children may overshoot.
     """
     if not 1 <= n_clusters <= tree.n_leaves:
         raise InvalidSettingError(
             f"n_clusters lies between 1 and the number of items ({tree.n_leaves}), got {n_clusters}."
         )
-    odds = tree.log_merge_odds
-    score = -tree.height if odds is None else odds
+    score, is_one = opening_scores(tree), probably_one(tree)
     front: set[int] = {tree.root}
-    heap = [(float(score[tree.root]), -tree.root)] if tree.n_leaves > 1 else []
+    heap = [(False, float(score[tree.root]), -tree.root)] if tree.n_leaves > 1 else []
     while len(front) < n_clusters:
-        node = -heapq.heappop(heap)[1]
+        node = -heapq.heappop(heap)[2]
         front.remove(node)
         for child in tree.children(node):
             front.add(child)
             if tree.item[child] == NULL:
-                heapq.heappush(heap, (float(score[child]), -child))
+                heapq.heappush(heap, (bool(is_one[child]), float(score[child]), -child))
     return np.array(sorted(front), dtype=np.int64)
+
+
+def opening_scores(tree: "Tree") -> np.ndarray:
+    """For every node a number that is smaller the farther its children are apart."""
+    if {"log_merge_odds", "log_q", "log_d"} <= set(tree.columns) and tree.n_nodes == 2 * tree.n_leaves - 1:
+        return tempered_gains(tree)
+    return -tree.height if tree.log_merge_odds is None else tree.log_merge_odds
+
+
+def probably_one(tree: "Tree") -> np.ndarray:
+    """Whether the leaves of a node are one cluster rather than not; of no node where the tree has no odds."""
+    odds = tree.log_merge_odds
+    return np.zeros(tree.n_nodes, np.bool_) if odds is None else odds >= 0.0
+
+
+def tempered_gains(tree: "Tree") -> np.ndarray:
+    """Size-tempered gain of every merge of a tree of Bayesian hierarchical clustering; infinite at leaves.
+
+    Notes
+    -----
+    s = [log p(ab) - log p(a) - log p(b)] sqrt((n_a + n_b) / (n_a n_b)), from g_k = log_q - log(1 + exp(-odds)) and
+    log p(k) = g_k - log concentration - lgamma(n_k). Log odds grow with the number of rows: by them alone, a large
+    group that is not quite one cluster would be opened before two small ones that are far apart.
+    """
+    odds, log_q, is_leaf = tree.columns["log_merge_odds"], tree.columns["log_q"], tree.item != NULL
+    log_one = np.where(is_leaf, log_q, log_q - np.logaddexp(0.0, -odds))
+    log_concentration = tree.columns["log_d"][tree.leaf_of_item[0]]
+    return gains_of_merges(tree.parent, tree.size, is_leaf, log_one - log_concentration - gammaln(tree.size))
+
+
+@kernel
+def gains_of_merges(parent: np.ndarray, size: np.ndarray, is_leaf: np.ndarray, log_marginal: np.ndarray) -> np.ndarray:
+    """Body of `tempered_gains`."""
+    apart, product = np.zeros(parent.size), np.ones(parent.size)
+    gain = np.full(parent.size, np.inf)
+    for node in range(parent.size):
+        if not is_leaf[node]:
+            gain[node] = (log_marginal[node] - apart[node]) * math.sqrt(size[node] / product[node])
+        if parent[node] != NULL:
+            apart[parent[node]] += log_marginal[node]
+            product[parent[node]] *= size[node]
+    return gain
 
 
 def front_by_map(tree: "Tree") -> np.ndarray:

@@ -76,15 +76,6 @@ def subtree_sizes(parent: np.ndarray, item: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def depths(parent: np.ndarray) -> np.ndarray:
-    """Number of edges from the root to every node."""
-    depth = np.zeros(parent.size, np.int64)
-    for node in range(parent.size - 2, -1, -1):
-        depth[node] = depth[parent[node]] + 1
-    return depth
-
-
-@kernel
 def levels(parent: np.ndarray) -> np.ndarray:
     """Longest number of edges from every node down to a leaf, as floats: heights when none are given."""
     level = np.zeros(parent.size)

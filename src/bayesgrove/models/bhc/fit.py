@@ -1,5 +1,6 @@
 """From a bound likelihood to a tree: learn the numbers, build, refine."""
 
+import logging
 import math
 from typing import Any, NamedTuple
 
@@ -7,20 +8,35 @@ import numpy as np
 
 from bayesgrove.agglomeration.blocks import Forest
 from bayesgrove.agglomeration.choose import is_fast
-from bayesgrove.agglomeration.exact import Progress, agglomerate, atoms_of_rows
-from bayesgrove.agglomeration.learn import evidence_bound, learn
-from bayesgrove.agglomeration.randomized import Grown, grow, refine_rounds
+from bayesgrove.agglomeration.exact import Progress, agglomerate, atoms_of_rows, refuse_too_large
+from bayesgrove.agglomeration.learn import Space, evidence_bound, learn, new_space
+from bayesgrove.agglomeration.learn_scale import learned_scale
+from bayesgrove.agglomeration.partition_moves import Rows, log_joint_missed
+from bayesgrove.agglomeration.precompile import precompile_search
+from bayesgrove.agglomeration.randomized import Grown, refine_rounds
+from bayesgrove.agglomeration.search import WORTH_A_ROUND, cut_of, search_tree
 from bayesgrove.agglomeration.splits import Problem, Settings
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator
 from bayesgrove.likelihoods import Bound, relearned
+from bayesgrove.likelihoods.contract import n_stats
+from bayesgrove.likelihoods.coordinates import with_grain
+from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
+from bayesgrove.likelihoods.parts import columns_in_use, with_columns
 from bayesgrove.models.bhc.duplicates import merge_duplicates_first
+from bayesgrove.models.bhc.united import Rows as UnitedRows
+from bayesgrove.models.bhc.united import united_tree
 from bayesgrove.trees import Tree
+from bayesgrove.trees.cuts import find_front, labels_of_front
 
 LEARNING_ROWS, SLOW_LEARNING_ROWS = 1_000, 400
 """Rows the hyper-parameters are learned from; fewer where scores are computed pair by pair."""
 LEARNING_PATH = 0x1EA7
 """Keys the generator that draws them, apart from those of the splits."""
+
+
+SCALE_ROUNDS = 2
+"""How often the scale matrix of full covariances is learned."""
 
 
 class Fitted(NamedTuple):
@@ -35,21 +51,26 @@ class Fitted(NamedTuple):
     steps: dict[str, float]
     rows: Any
     """Encoded rows: an array, or `ClusterRows`."""
+    complete: bool
+    """Whether no cell in use is missing."""
 
 
 class ExactOptions(NamedTuple):
-    """How the exact tree is built."""
+    """How the tree over single rows is built."""
 
     duplicates: str = "exact"
     scores: str = "light"
     memory_limit: float = 2.0**30
     refine: int = 0
+    search: str = "best"
 
 
 def fit_exact(
     bound: Bound, concentration: Any, options: ExactOptions, seed: int, n_threads: int, progress: Progress | None
 ) -> Fitted:
-    """Exact greedy BHC of all rows."""
+    """BHC of all rows: the best tree found, or the greedy one."""
+    if options.search == "best":
+        return fit_best(bound, concentration, options, seed, n_threads, progress)
     problem, bound = new_problem(bound, concentration, seed, n_threads)
     if options.duplicates == "merge_first":
         forest = merge_duplicates_first(problem, memory_limit=options.memory_limit, progress=progress)
@@ -59,6 +80,98 @@ def fit_exact(
     grown = Grown(forest, log_q, 0, {"exact": log_q})
     whole = Settings(leaf_size=problem.values.shape[0] + 1)  # refined clusters are built as one block each
     return finish(problem, bound, refine_rounds(problem, whole, grown, options.refine))
+
+
+def fit_best(
+    bound: Bound, concentration: Any, options: ExactOptions, seed: int, n_threads: int, progress: Progress | None
+) -> Fitted:
+    """The tree and the hyperparameters of highest bound that the search finds, a scale matrix among them."""
+    work = (concentration, options, seed, n_threads, progress)
+    if not learns_scale(bound):
+        return fit_searched(bound, *work)
+    some = rows_for_scale(bound, bound.values)
+    found = fit_with_scale(some, *work)
+    return found if some is bound else fit_searched(based_on(bound, found.bound.prior), *work)
+
+
+def learns_scale(bound: Bound) -> bool:
+    """Whether the scale matrix of full covariances is to be learned: it is still the diagonal one of the start."""
+    if not isinstance(bound.prior, GaussianFullPrior) or "scale" not in bound.free:
+        return False
+    return bool(np.count_nonzero(bound.prior.scale) <= bound.prior.mean.size)
+
+
+def rows_compared(n: int) -> int:
+    """Rows that decide on covariances and from which a scale matrix is learned: fewer of large tables, to save time."""
+    return 750 if n <= 2_000 else 400
+
+
+def spread_evenly(n: int, most: int) -> np.ndarray:
+    """So many of n rows at even distances."""
+    return np.arange(most) * n // most
+
+
+def rows_for_scale(bound: Bound, rows: Any) -> Bound:
+    """The table, or with many rows some of them, from which the scale matrix is learned."""
+    n = rows.shape[0]
+    if n <= rows_compared(n):
+        return bound
+    return bound._replace(values=np.ascontiguousarray(rows[spread_evenly(n, rows_compared(n))]))
+
+
+def based_on(bound: Bound, prior: GaussianFullPrior) -> Bound:
+    """The table with another prior to start from; its grain is looked for again."""
+    return bound._replace(prior=prior._replace(grain=bound.prior.grain, columns=bound.prior.columns))
+
+
+def fit_with_scale(bound: Bound, *work: Any) -> Fitted:
+    """Rounds of the search and of learning a scale matrix from the clusters it finds, while the bound rises."""
+    found = fit_searched(bound, *work)
+    for _ in range(SCALE_ROUNDS):
+        labels = labels_of_front(found.tree, find_front(found.tree, "map"))
+        prior, values = columns_in_use(found.bound.prior, bound.values, ~np.isnan(bound.values).all(axis=0))
+        moved = fit_searched(based_on(bound, learned_scale(prior, values, labels)), *work)
+        if moved.log_evidence < found.log_evidence + WORTH_A_ROUND:
+            break
+        found = moved
+    return found
+
+
+def fit_searched(
+    bound: Bound, concentration: Any, options: ExactOptions, seed: int, n_threads: int, progress: Progress | None
+) -> Fitted:
+    """The tree and the factors on the hyperparameters of highest bound that the search finds."""
+    learn_concentration = isinstance(concentration, str) and concentration == "auto"
+    log_concentration = 0.0 if learn_concentration else math.log(check_concentration(concentration))
+    prior = with_grain(bound.prior, bound.values, bound.open_grain)
+    used = ~np.isnan(bound.values).all(axis=0)
+    part, values = (prior, bound.values) if used.all() else columns_in_use(prior, bound.values, used)
+    refuse_too_large(values.shape[0], 2 * n_stats(part), options.scores, options.memory_limit)
+    problem = Problem(part, values, log_concentration, not bool(np.isnan(values).any()), seed, n_threads)
+    free = bound.free if values.shape[0] > 1 else ()
+    space = new_space(part, log_concentration, free, learn_concentration=learn_concentration)
+    precompile_search(problem, space)
+    found = search_tree(problem, space, options.scores, progress)
+    part, log_concentration = space.at(found.where)
+    rows = Rows(part, values, log_concentration, complete=problem.complete)
+    missed = log_joint_missed(rows, cut_of(found.forest)) if values.shape[0] > 1 else 0.0
+    report_limits(space, found.where)
+    prior = part if used.all() else with_columns(prior, part, used)
+    bound = relearned(bound, prior)
+    whole = Problem(prior, bound.values, log_concentration, problem.complete and bool(used.all()), seed, n_threads)
+    log_q = float(found.forest.log_q[-1] if found.forest.log_q.size else found.forest.leaf_log_q[0])
+    return finish(whole, bound, Grown(found.forest, log_q, 0, {"search": log_q, "log_joint_missed": missed}))
+
+
+def report_limits(space: Space, where: np.ndarray) -> None:
+    """One line that names the hyperparameters that ended at a limit of what may be learned."""
+    at_limit = [
+        name
+        for name, value, (low, high) in zip(space.names, where, space.limits, strict=True)
+        if min(value - low, high - value) < 1e-6
+    ]
+    if at_limit:
+        logging.getLogger("bayesgrove").info("hyperparameters at the limit of what is learned: %s", ", ".join(at_limit))
 
 
 def exact_forest(problem: Problem, options: ExactOptions, progress: Progress | None) -> Forest:
@@ -76,23 +189,6 @@ def exact_forest(problem: Problem, options: ExactOptions, progress: Progress | N
         progress=progress,
     )
     return Forest(merges.children, merges.log_odds[n:], merges.log_q[n:], merges.log_d[n:], merges.log_q[:n])
-
-
-def fit_randomized(
-    bound: Bound,
-    concentration: Any,
-    settings: Settings,
-    seed: int,
-    n_threads: int,
-    progress: Progress | None,
-    *,
-    regraft: bool,
-    refine: int,
-    remote: Any = None,
-) -> Fitted:
-    """Randomized BHC of all rows, which are those of the bound table or stand on a cluster."""
-    problem, bound = new_problem(bound, concentration, seed, n_threads, remote)
-    return finish(problem, bound, grow(problem, settings, regraft=regraft, refine=refine, progress=progress))
 
 
 def new_problem(
@@ -133,7 +229,21 @@ def finish(problem: Problem, bound: Bound, grown: Grown) -> Fitted:
     """The tree table and the evidence bound in the data's own units."""
     evidence = evidence_bound(grown.log_q, problem.n_rows, problem.log_concentration) + bound.log_measure
     tree = tree_of(grown.forest, problem.log_concentration)
-    return Fitted(bound, problem.log_concentration, tree, evidence, grown.depth, grown.steps, problem.rows)
+    return Fitted(
+        bound, problem.log_concentration, tree, evidence, grown.depth, grown.steps, problem.rows, problem.complete
+    )
+
+
+def united(fitted: Fitted) -> tuple[Fitted, np.ndarray] | None:
+    """The fit with a tree whose nodes include all clusters, and these; None where no rule tells what is a cluster."""
+    rows = UnitedRows(fitted.rows, fitted.bound.prior, fitted.log_concentration, fitted.complete)
+    found = united_tree(fitted.tree, rows)
+    if found is None:
+        return None
+    rise = float(found.tree.columns["log_q"][-1] - fitted.tree.columns["log_q"][-1])
+    n_components = float(find_front(fitted.tree, "map").size)
+    steps = {**fitted.steps, "n_components": n_components, "log_evidence_of_components": fitted.log_evidence}
+    return fitted._replace(tree=found.tree, log_evidence=fitted.log_evidence + rise, steps=steps), found.front
 
 
 def tree_of(forest: Forest, log_concentration: float) -> Tree:
