@@ -6,9 +6,8 @@ import numpy as np
 from scipy.special import gammaln, ndtr, ndtri, stdtr, stdtrit
 
 from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.columns import GAUSSIAN_KNOWN, column_log_predictive
-from bayesgrove.likelihoods.gaussian_diagonal import posterior_rate
-from bayesgrove.likelihoods.gaussian_known import known_posterior
+from bayesgrove.likelihoods.columns import column_log_predictive
+from bayesgrove.likelihoods.families import by_family
 from bayesgrove.stats.special import LOG_2PI, log_sum
 
 MOST_STEPS = 200
@@ -25,16 +24,9 @@ def numbers_of(params, j, numbers, term):
     return numbers[term] if numbers.shape[0] > 0 else params[j]
 
 
-@kernel
+@by_family("student", unknown="(math.nan, math.nan, math.nan)")
 def student_terms(family, row, p):
     """Mean, squared scale and degrees of freedom of a Gaussian column's term; infinite for a known variance."""
-    if family == GAUSSIAN_KNOWN:
-        mean, variance = known_posterior(row, 0, p[0], p[1], p[2])
-        return mean, p[0] + variance, np.inf
-    strength, shape = p[1] + row[0], p[2] + 0.5 * row[0]
-    mean = (p[1] * p[0] + row[0] * row[1]) / strength
-    rate = posterior_rate(row[0], row[1], row[2], p[0], p[1], p[3])
-    return mean, rate * (strength + 1.0) / (shape * strength), 2.0 * shape
 
 
 @kernel

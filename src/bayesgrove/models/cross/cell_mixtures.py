@@ -1,8 +1,9 @@
 """Predictive distributions of single cells: mixtures over the components a cell may belong to.
 
-A term of a mixture is the statistics of one column in one component; its predictive is a normal, Student-t,
-beta-binomial, negative binomial or categorical distribution. What a tree or a chain says about a cell comes as
-such a mixture, and everything asked about it (density, moments, quantiles, mode, entropy, draws) is computed here.
+A term of a mixture is the statistics of one column in one component; its predictive is that of the column's family: a
+normal, Student-t, beta-binomial, negative binomial or categorical distribution, or another. What a tree or a chain says
+about a cell comes as such a mixture, and everything asked about it (density, moments, quantiles, mode, entropy, draws)
+is computed here.
 """
 
 import math
@@ -11,33 +12,25 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesgrove.core.jit import kernel
+from bayesgrove.core.rng import generator
 from bayesgrove.likelihoods.columns import (
-    BERNOULLI,
-    BINOMIAL,
-    CATEGORICAL,
-    GAUSSIAN,
-    GAUSSIAN_KNOWN,
-    N_PARAMS,
-    POISSON,
     ColumnsPrior,
     column_draw_cell,
     column_draw_params,
     column_log_predictive,
 )
+from bayesgrove.likelihoods.families import IS_REAL, IS_STUDENT, N_PARAMS, by_family
 from bayesgrove.models.cross.cell_gaussians import (
     gaussian_entropies,
     gaussian_quantiles,
     gaussian_terms,
     numbers_of,
-    student_terms,
 )
 from bayesgrove.stats.sampling import draw_log_categorical
 from bayesgrove.stats.special import log_sum
 
-TAIL = 1e-13
-"""Mass of a Poisson column's term that is left out at the top."""
-
-
+N_DRAWN = 4_096
+"""Draws that stand for a cell of real numbers whose predictive has no formula."""
 OF_THE_COLUMN = np.empty((0, N_PARAMS))
 
 
@@ -108,23 +101,14 @@ def mixture_log_density(prior, column, start, log_weight, stats, numbers, values
     return out
 
 
-@kernel
-def term_moments(family, row, p):
+@by_family("moments", unknown="(math.nan, math.nan)")
+def term_moments(family, row, width, p):
     """Mean and variance of one term; NaN for categories, which have none."""
-    if family in (GAUSSIAN, GAUSSIAN_KNOWN):
-        mean, scale, freedom = student_terms(family, row, p)
-        if freedom == np.inf:
-            return mean, scale
-        return mean, scale * freedom / (freedom - 2.0) if freedom > 2.0 else np.inf
-    if family == POISSON:
-        mean = (p[0] + row[1]) / (p[1] + row[0])
-        return mean, mean * (1.0 + 1.0 / (p[1] + row[0]))
-    if family == CATEGORICAL:
-        return np.nan, np.nan
-    trials, a, b = (1.0, p[0], p[1]) if family == BERNOULLI else (p[0], p[1], p[2])
-    a, b = a + row[1], b + row[0]
-    chance = a / (a + b)
-    return trials * chance, trials * chance * (1.0 - chance) * (a + b + trials) / (a + b + 1.0)
+
+
+@by_family("n_values", unknown="0")
+def term_values(family, log_weight, row, width, p):
+    """Number of values 0, 1, ... of one term that hold its mass; none where they are real numbers."""
 
 
 def moments(prior: ColumnsPrior, mixtures: CellMixtures) -> tuple[np.ndarray, np.ndarray]:
@@ -136,15 +120,16 @@ def moments(prior: ColumnsPrior, mixtures: CellMixtures) -> tuple[np.ndarray, np
 @kernel
 def mixture_moments(prior, column, start, log_weight, stats, numbers):
     """Mean and variance of each cell: the mean variance plus the variance of the means."""
-    family, params = prior.family, prior.params
+    family, params, first = prior.family, prior.params, prior.start
     means, variances = np.zeros(column.size), np.zeros(column.size)
     for cell in range(column.size):
         j, weights, mean, spread = column[cell], 0.0, 0.0, 0.0
+        width = first[j + 1] - first[j]
         for at in range(start[cell], start[cell + 1]):
             weight = math.exp(log_weight[at])
             if weight == 0.0:
                 continue
-            own, variance = term_moments(family[j], stats[at], numbers_of(params, j, numbers, at))
+            own, variance = term_moments(family[j], stats[at], width, numbers_of(params, j, numbers, at))
             gap = own - mean
             mean += gap * weight / (weights + weight)
             spread += weight * variance + gap * gap * weights * weight / (weights + weight)
@@ -154,40 +139,15 @@ def mixture_moments(prior, column, start, log_weight, stats, numbers):
 
 
 @kernel
-def poisson_reach(log_weight, row, p):
-    """Values 0 .. reach - 1 that hold all but a negligible mass of a Poisson column's term.
-
-    Beyond the mean ratios of neighbouring probabilities stay below `ratio`, so the rest is at most a geometric series.
-    """
-    shape, rate = p[0] + row[1], p[1] + row[0]
-    limit = 1.0 / (1.0 + rate)
-    x = math.floor(shape / rate) + 1.0
-    log_p = log_weight + column_log_predictive(POISSON, row, 0, 3, x, p)
-    while True:
-        ratio = max(limit, (shape + x) / (x + 1.0) * limit)
-        if ratio < 1.0 and log_p - math.log(1.0 - ratio) < math.log(TAIL):
-            return int(x)
-        log_p += math.log((shape + x) / (x + 1.0) * limit)
-        x += 1.0
-
-
-@kernel
 def support_sizes(prior, column, start, log_weight, stats, numbers):
-    """Number of values 0, 1, ... of each cell; 0 for Gaussian columns, up to a negligible rest for Poisson ones."""
+    """Number of values 0, 1, ... of each cell, those of counts up to a negligible rest; 0 for real numbers."""
     family, params, first = prior.family, prior.params, prior.start
     out = np.zeros(column.size, np.int64)
     for cell in range(column.size):
         j = column[cell]
-        if family[j] == BERNOULLI:
-            out[cell] = 2
-        elif family[j] == BINOMIAL:
-            out[cell] = int(params[j, 0]) + 1
-        elif family[j] == CATEGORICAL:
-            out[cell] = first[j + 1] - first[j]
-        elif family[j] == POISSON:
-            for at in range(start[cell], start[cell + 1]):
-                p = numbers_of(params, j, numbers, at)
-                out[cell] = max(out[cell], poisson_reach(log_weight[at], stats[at], p))
+        for at in range(start[cell], start[cell + 1]):
+            p, width = numbers_of(params, j, numbers, at), first[j + 1] - first[j]
+            out[cell] = max(out[cell], term_values(family[j], log_weight[at], stats[at], width, p))
     return out
 
 
@@ -213,7 +173,7 @@ def probabilities(prior: ColumnsPrior, mixtures: CellMixtures) -> tuple[np.ndarr
     Returns
     -------
     start : int array of shape (n_cells + 1,)
-        Those of cell c are flat[start[c]:start[c + 1]]; none for Gaussian columns.
+        Those of cell c are flat[start[c]:start[c + 1]]; none for real numbers.
     flat : float array
     """
     sizes = support_sizes(prior, *mixtures)
@@ -262,9 +222,20 @@ def smallest_reaching(chances, size, level):
     return size - 1
 
 
-def is_gaussian(prior: ColumnsPrior, mixtures: CellMixtures) -> np.ndarray:
+def is_real(prior: ColumnsPrior, mixtures: CellMixtures) -> np.ndarray:
     """Whether each cell stands in a column of real numbers."""
-    return np.isin(prior.family[mixtures.column], (GAUSSIAN, GAUSSIAN_KNOWN))
+    return IS_REAL[prior.family[mixtures.column]]
+
+
+def is_student(prior: ColumnsPrior, mixtures: CellMixtures) -> np.ndarray:
+    """Whether the terms of each cell are Student-t or normal distributions."""
+    return IS_STUDENT[prior.family[mixtures.column]]
+
+
+def drawn_cells(prior: ColumnsPrior, mixtures: CellMixtures) -> tuple[CellMixtures, np.ndarray]:
+    """Each cell many times, and a draw of each; always the same."""
+    many = chosen_cells(mixtures, np.repeat(np.arange(mixtures.n_cells), N_DRAWN))
+    return many, draw(generator(0), prior, many)
 
 
 def quantiles(prior: ColumnsPrior, mixtures: CellMixtures, levels: np.ndarray) -> np.ndarray:
@@ -272,11 +243,16 @@ def quantiles(prior: ColumnsPrior, mixtures: CellMixtures, levels: np.ndarray) -
     wanted = np.atleast_1d(np.asarray(levels, np.float64))
     sizes = support_sizes(prior, *mixtures)
     _, _, out = discrete_summaries(prior, *mixtures, sizes, wanted)
-    real = is_gaussian(prior, mixtures)
-    if real.any():
-        some = chosen_cells(mixtures, np.flatnonzero(real))
+    known = is_student(prior, mixtures)
+    if known.any():
+        some = chosen_cells(mixtures, np.flatnonzero(known))
         terms = gaussian_terms(prior, *some)
-        out[real] = np.column_stack([gaussian_quantiles(some.start, some.log_weight, terms, level) for level in wanted])
+        out[known] = np.column_stack(
+            [gaussian_quantiles(some.start, some.log_weight, terms, level) for level in wanted]
+        )
+    for cell in np.flatnonzero(is_real(prior, mixtures) & ~known):
+        _, drawn = drawn_cells(prior, chosen_cells(mixtures, np.array([cell])))
+        out[cell] = np.quantile(drawn, wanted)
     return out
 
 
@@ -290,21 +266,24 @@ def chosen_cells(mixtures: CellMixtures, cells: np.ndarray) -> CellMixtures:
 
 
 def modes(prior: ColumnsPrior, mixtures: CellMixtures) -> np.ndarray:
-    """Most probable value of discrete cells, the mean of Gaussian ones."""
+    """Most probable value of discrete cells, the mean of real ones."""
     sizes = support_sizes(prior, *mixtures)
     most, _, _ = discrete_summaries(prior, *mixtures, sizes, np.empty(0))
     mean, _ = moments(prior, mixtures)
-    return np.where(is_gaussian(prior, mixtures), mean, most)
+    return np.where(is_real(prior, mixtures), mean, most)
 
 
 def entropies(prior: ColumnsPrior, mixtures: CellMixtures) -> np.ndarray:
-    """Entropy of each cell in nats: a sum for discrete ones, differential and by quadrature for Gaussian ones."""
+    """Entropy of each cell in nats: a sum for discrete ones, differential and by quadrature (or draws) for others."""
     sizes = support_sizes(prior, *mixtures)
     _, out, _ = discrete_summaries(prior, *mixtures, sizes, np.empty(0))
-    real = is_gaussian(prior, mixtures)
-    if real.any():
-        some = chosen_cells(mixtures, np.flatnonzero(real))
-        out[real] = gaussian_entropies(prior, *some, gaussian_terms(prior, *some))
+    known = is_student(prior, mixtures)
+    if known.any():
+        some = chosen_cells(mixtures, np.flatnonzero(known))
+        out[known] = gaussian_entropies(prior, *some, gaussian_terms(prior, *some))
+    for cell in np.flatnonzero(is_real(prior, mixtures) & ~known):
+        many, drawn = drawn_cells(prior, chosen_cells(mixtures, np.array([cell])))
+        out[cell] = -log_density(prior, many, drawn).mean()
     return out
 
 

@@ -13,8 +13,8 @@ from bayesgrove.agglomeration import tasks
 from bayesgrove.agglomeration.cluster_rows import ClusterRows
 from bayesgrove.agglomeration.parts import Package
 from bayesgrove.likelihoods.columns import ColumnsPrior
+from bayesgrove.likelihoods.parts import part_of_prior
 from bayesgrove.models.cross import column_tasks
-from bayesgrove.models.cross.tree_views import part_of_prior
 from bayesgrove.models.cross.view_table import ViewTable, largest_square, view_table
 
 

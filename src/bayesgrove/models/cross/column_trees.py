@@ -49,6 +49,13 @@ def union_node(
     return Node(columns, children, log_one - apart, log_q, log_d, float(evidence), row_children)
 
 
+def with_rows(problem: Problem, nodes: Sequence[Node], node: Node, evidence: float, row_children: np.ndarray) -> Node:
+    """A node of a tree on another tree of the rows."""
+    if node.children:
+        return union_node(problem, nodes, node.children, evidence, row_children)
+    return whole_node(problem, node.columns, evidence, row_children)
+
+
 def shifted(nodes: Sequence[Node], by: int) -> list[Node]:
     """The nodes as they stand behind `by` others."""
     return [node._replace(children=tuple(child + by for child in node.children)) for node in nodes]

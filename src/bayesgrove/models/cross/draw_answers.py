@@ -7,7 +7,8 @@ import numpy as np
 
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.columns import CATEGORICAL, FAMILIES, ColumnsPrior
+from bayesgrove.likelihoods.columns import ColumnsPrior
+from bayesgrove.likelihoods.families import FAMILIES
 from bayesgrove.models.cross.cell_mixtures import CellMixtures, widest
 from bayesgrove.models.cross.draw_cells import own_log_density, training_mixtures
 from bayesgrove.models.cross.draw_columns import new_column_log_density, pair_information
@@ -111,7 +112,7 @@ class DrawAnswers:
         rng: np.random.Generator | None = None,
     ) -> float:
         """Log density of a new column of encoded cells with its own family and numbers of its prior."""
-        width = n_categories if family == CATEGORICAL else FAMILIES[family].width
+        width = FAMILIES[family].width or n_categories
         column = NewColumn(np.ascontiguousarray(y, float), family, np.ascontiguousarray(params, float), width)
         return new_column_log_density(self.draws, column, form, new_view, rng)
 

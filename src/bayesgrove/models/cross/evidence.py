@@ -1,4 +1,4 @@
-"""Evidence of many views at once: the greedy row tree of each, over threads, and the number that stands for it.
+"""Evidence of many views at once: the row tree of each, over threads, and the number that stands for it.
 
 "bound" scales the root's q to a lower bound on the evidence of the Dirichlet process mixture of the rows; "tree" is the
 evidence given the tree, q / d (Heller and Ghahramani), which is no bound.
@@ -14,6 +14,7 @@ import numpy as np
 from bayesgrove.core.constants import NULL, OK
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.jit import kernel
+from bayesgrove.likelihoods.columns import ColumnsPrior
 from bayesgrove.models.cross.row_trees import (
     Bench,
     grow_rows,
@@ -25,6 +26,8 @@ from bayesgrove.models.cross.row_trees import (
 )
 
 EVIDENCES = ("bound", "tree")
+ROW_SEARCHES = ("best", "greedy")
+"""Orders in which rows merge: size-tempered, or by the log odds as published."""
 GAINS_LIMIT = 1 << 29
 """Bytes of gains kept; above it they are computed again for each tree."""
 
@@ -42,6 +45,10 @@ class Problem(NamedTuple):
     n_threads: int = 1
     share: bool = True
     """Whether gains of pairs of rows are added up over views, and equal views are computed once."""
+    row_search: str = "greedy"
+    """One of ROW_SEARCHES; the estimators ask for "best" unless told otherwise."""
+    prior: ColumnsPrior | None = None
+    """Hyperparameters of the columns; row trees found by "best" are polished where they are given."""
 
 
 class Grown(NamedTuple):
@@ -60,6 +67,8 @@ def check_problem(problem: Problem) -> None:
     """Refuse what no search can work with."""
     if problem.evidence not in EVIDENCES:
         raise InvalidSettingError(f'evidence is "bound" or "tree", got {problem.evidence!r}. Choose one of these.')
+    if problem.row_search not in ROW_SEARCHES:
+        raise InvalidSettingError(f'row_search is "best" or "greedy", got {problem.row_search!r}. Choose one of these.')
     if not (math.isfinite(problem.log_rows) and math.isfinite(problem.log_columns)):
         raise InvalidSettingError(
             "concentrations of rows and columns must be positive and finite, got logarithms "
@@ -176,7 +185,8 @@ def sums_over_views(numbers: np.ndarray, views: Sequence[np.ndarray]) -> np.ndar
 def bench_for(problem: Problem, views: Sequence[np.ndarray], pairs: np.ndarray) -> Bench:
     """A bench large enough for any of these unions."""
     n_parts, n_fields = (sums_over_views(need, views)[pairs].sum(axis=1).max() for need in needs(problem.table))
-    return new_bench(problem.table, int(n_parts), int(n_fields), problem.log_rows)
+    is_tempered = problem.row_search == "best"
+    return new_bench(problem.table, int(n_parts), int(n_fields), problem.log_rows, is_tempered=is_tempered)
 
 
 def distinct_pairs(problem: Problem, views: Sequence[np.ndarray], pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from bayesgrove.likelihoods.base import LOG_2
 from bayesgrove.models.cross.cluster_table import table_of
 from bayesgrove.models.cross.evidence import Problem, flat_bound
 from bayesgrove.models.cross.fixed_trees import row_tree
-from bayesgrove.models.cross.learning import Numbers, Wanted, learn
+from bayesgrove.models.cross.learning import Numbers, Wanted, learn, new_space
 from bayesgrove.models.cross.polish import Evaluator, Partition, polish, polish_many, views_of
 from bayesgrove.models.cross.search import CrossFit, SearchSettings, search, starts
 from bayesgrove.stats.partitions import relabel
@@ -27,10 +27,13 @@ class Fitted(NamedTuple):
     fit: CrossFit
 
 
-def problem_of(bound: Bound, numbers: Numbers, *, evidence: str = "bound", n_threads: int = 1) -> Problem:
-    """The table of a bound likelihood under these numbers; log densities are in the data's own units."""
+def problem_of(bound: Bound, numbers: Numbers, **how: Any) -> Problem:
+    """The table of a bound likelihood under these numbers; log densities are in the data's own units.
+
+    `how` are further fields of the problem: `evidence`, `n_threads`, `row_search`.
+    """
     table = table_of(numbers.prior, bound.values, -LOG_2 * bound.encoding.exponent)
-    return Problem(table, numbers.log_rows, numbers.log_columns, evidence, n_threads)
+    return Problem(table, numbers.log_rows, numbers.log_columns, prior=numbers.prior, **how)
 
 
 def first_numbers(bound: Bound, row_concentration: Any, column_concentration: Any) -> tuple[Numbers, Wanted]:
@@ -53,30 +56,29 @@ def fit_views(bound: Bound, concentrations: tuple[Any, Any], settings: SearchSet
         Of rows and columns, numbers or "auto".
     settings : SearchSettings
     **how
-        `evidence` and `n_threads` of the problem.
+        `evidence`, `n_threads` and `row_search` of the problem.
     """
     numbers, wanted = first_numbers(bound, *concentrations)
     first = None
     if wanted.anything and bound.values.shape[0] > 1:
-        numbers, found = learned_numbers(bound, numbers, wanted, settings, how.get("n_threads", 1))
+        numbers, found = learned_numbers(bound, numbers, wanted, settings, **{**how, "evidence": "bound"})
         bound, first = relearned(bound, numbers.prior), found.labels
     problem = problem_of(bound, numbers, **how)
     return Fitted(bound, numbers, problem, ordered(search(problem, settings, first)))
 
 
 def learned_numbers(
-    bound: Bound, numbers: Numbers, wanted: Wanted, settings: SearchSettings, n_threads: int
+    bound: Bound, numbers: Numbers, wanted: Wanted, settings: SearchSettings, **how: Any
 ) -> tuple[Numbers, Partition]:
     """Numbers that raise the flat bound, and the views they were found with."""
 
     def evaluator_of(numbers: Numbers) -> Evaluator:
-        return Evaluator(problem_of(bound, numbers, n_threads=n_threads))
+        return Evaluator(problem_of(bound, numbers, **how))
 
     evaluator = evaluator_of(numbers)
     here = polish_many(evaluator, starts(evaluator, settings))[0].best
-    return learn(
-        numbers, bound.values, wanted, here, lambda moved, there: polish(evaluator_of(moved), there.labels).best
-    )
+    space = new_space(numbers, wanted, evaluator.problem.row_search)
+    return learn(space, bound.values, here, lambda moved, there: polish(evaluator_of(moved), there.labels).best)
 
 
 def ordered(fit: CrossFit) -> CrossFit:

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from bayesgrove.core.jit import kernel
-from bayesgrove.models.cross.evidence import Problem, grow_views, run_jobs
+from bayesgrove.models.cross.evidence import Problem, run_jobs
+from bayesgrove.models.cross.other_columns import other_on_tree
 from bayesgrove.models.cross.row_scores import (
     N_FIELDS,
     field_log_marginal,
@@ -20,7 +21,7 @@ from bayesgrove.models.cross.row_scores import (
 )
 from bayesgrove.models.cross.row_trees import FORGOTTEN, log_weights
 from bayesgrove.models.cross.tree_lanes import LANES, counted_lanes, fold_lanes
-from bayesgrove.models.cross.view_table import COUNTED, NORMAL, NORMAL_KNOWN, ViewTable
+from bayesgrove.models.cross.view_table import COUNTED, NORMAL, NORMAL_KNOWN, OTHER, ViewTable
 from bayesgrove.trees import Tree
 
 
@@ -40,6 +41,9 @@ def column_on_tree(table, column, children, codes, fields, out):
             out[n + t] += numbers[first + codes[n + t]]
     kind = table.kind[column]
     if kind == COUNTED:
+        return
+    if kind == OTHER:
+        other_on_tree(table, column, children, out)
         return
     for i in range(n):
         load_cell(kind, table.params, column, fields, 0, table.values[column, i], i)
@@ -200,11 +204,6 @@ def node_marginals(problem: Problem, columns: np.ndarray, row_children: np.ndarr
     return marginals
 
 
-def tree_log_q(problem: Problem, columns: np.ndarray, row_children: np.ndarray) -> float:
-    """log q of the root of a given row tree for a set of columns."""
-    return float(row_tree(problem, columns, row_children).columns["log_q"][-1])
-
-
 def row_tree(problem: Problem, columns: np.ndarray, row_children: np.ndarray) -> Tree:
     """A given tree of the rows for a set of columns, with the columns log_merge_odds, log_q and log_d."""
     n_rows = problem.table.n_rows
@@ -228,9 +227,3 @@ def add_constants(children, constants, marginals):
         sums[n + t] = sums[children[t, 0]] + sums[children[t, 1]]
     for node in range(2 * n - 1):
         marginals[node] += sums[node]
-
-
-def grow_tree(problem: Problem, columns: np.ndarray) -> Tree:
-    """The greedy tree of the rows in a view, with the columns log_merge_odds, log_q and log_d."""
-    view = np.asarray(columns, np.int64)
-    return row_tree(problem, view, grow_views(problem, [view]).children[0])

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesgrove.core.jit import borrower, kernel
-from bayesgrove.likelihoods.columns import BERNOULLI, GAUSSIAN, column_add, column_log_marginal
+from bayesgrove.likelihoods.columns import column_add, column_log_marginal
+from bayesgrove.likelihoods.families import BERNOULLI, GAUSSIAN
 from bayesgrove.models.cross.mcmc_bits import count_common, masks_of, set_masks
 from bayesgrove.models.cross.mcmc_proposals import propose
 from bayesgrove.models.cross.mcmc_state import COLUMNS, ROWS, fill_column, log_crp_sizes, with_room

@@ -5,9 +5,11 @@
     categorical           log weight                             Normal
     Poisson               log(shape / rate), log shape           Normal each
     Gaussian              mean, log strength, shape, rate        Normal each
+    others                log of what can be learned             Normal each, unless the family says otherwise
 
-Densities are those of the mean (of a beta prior) and of the other coordinates themselves: a tempered target is a power
-of these, and the Jacobian of the logit is not tempered.
+They stand in the families' records, see `likelihoods.family.Coordinates`. Densities are those of the mean (of a beta
+prior) and of the other coordinates themselves: a tempered target is a power of these, and the Jacobian of the logit is
+not tempered.
 """
 
 import math
@@ -17,11 +19,10 @@ import numpy as np
 
 from bayesgrove.core.jit import borrower
 from bayesgrove.likelihoods.base import column_moments
-from bayesgrove.likelihoods.columns import BERNOULLI, BINOMIAL, CATEGORICAL, GAUSSIAN, N_PARAMS, POISSON
+from bayesgrove.likelihoods.families import FAMILIES, FIRST_IS_LOGIT, N_COORDINATES, N_PARAMS, by_family
+from bayesgrove.likelihoods.family import SPREAD
 from bayesgrove.models.cross.mcmc_target import Target
 from bayesgrove.stats.special import LOG_2PI, softplus
-
-SPREAD = 1.5
 
 
 class Hyperpriors(NamedTuple):
@@ -54,65 +55,33 @@ def default_hyperpriors(target: Target, *, concentrations: bool = True, columns:
     centre, spread = np.zeros((target.family.size, N_PARAMS)), np.full((target.family.size, N_PARAMS), SPREAD)
     mean, variance = column_moments(target.by_row)
     for j, family in enumerate(target.family):
-        if family in (BERNOULLI, BINOMIAL):
-            centre[j, 1] = math.log(2.0)
-        elif family == POISSON:
-            centre[j, 0] = math.log(mean[j] + 0.5)
-        elif family == GAUSSIAN:
-            centre[j] = mean[j], math.log(0.1), math.log(2.0), math.log(variance[j] / 4.0)
-            spread[j] = math.sqrt(variance[j]), SPREAD, 1.0, SPREAD
-    known = np.array([np.arange(N_PARAMS) < n_coordinates(int(family)) for family in target.family])
+        normals = FAMILIES[family].coordinates.normals(target.by_column[j], float(mean[j]), float(variance[j]))
+        for which, (own_centre, own_spread) in enumerate(normals):
+            centre[j, which], spread[j, which] = own_centre, own_spread
+    known = np.arange(N_PARAMS) < N_COORDINATES[target.family][:, np.newaxis]
     return Hyperpriors(np.ones((2, 2)), np.full(2, concentrations), False, centre, spread, known & columns)
 
 
 @borrower
 def n_coordinates(family):
     """How many numbers of a column are learned."""
-    if family == GAUSSIAN:
-        return 4
-    if family == CATEGORICAL:
-        return 1
-    return 2 if family in (BERNOULLI, BINOMIAL, POISSON) else 0
+    return N_COORDINATES[family]
 
 
-@borrower
+@by_family("coordinates.value", unknown="math.nan")
 def coordinate_of(family, p, which):
     """A coordinate of a column with the numbers `p`."""
-    if family == GAUSSIAN:
-        return p[0] if which == 0 else math.log(p[which])
-    if family == CATEGORICAL:
-        return math.log(p[0])
-    if family == POISSON:
-        return math.log(p[0]) - math.log(p[1]) if which == 0 else math.log(p[0])
-    first = 1 if family == BINOMIAL else 0
-    a, b = p[first], p[first + 1]
-    return math.log(a) - math.log(b) if which == 0 else math.log(a + b)
 
 
-@borrower
+@by_family("coordinates.assign")
 def set_coordinate(family, p, which, value):
     """Give a coordinate a value, the others kept, in place."""
-    if family == GAUSSIAN:
-        p[which] = value if which == 0 else math.exp(value)
-    elif family == CATEGORICAL:
-        p[0] = math.exp(value)
-    elif family == POISSON:
-        mean = math.exp(value if which == 0 else coordinate_of(family, p, 0))
-        if which == 1:
-            p[0] = math.exp(value)
-        p[1] = p[0] / mean
-    else:
-        first = 1 if family == BINOMIAL else 0
-        logit = value if which == 0 else coordinate_of(family, p, 0)
-        strength = math.exp(value) if which == 1 else p[first] + p[first + 1]
-        p[first] = strength / (1.0 + math.exp(-logit))
-        p[first + 1] = strength / (1.0 + math.exp(logit))
 
 
 @borrower
 def is_logit(family, which):
     """Whether a coordinate is the logit of a mean, whose law is uniform."""
-    return which == 0 and (family in (BERNOULLI, BINOMIAL))
+    return which == 0 and FIRST_IS_LOGIT[family]
 
 
 @borrower

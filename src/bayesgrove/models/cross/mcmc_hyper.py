@@ -1,4 +1,4 @@
-"""Learning numbers: slices and grids for the columns' priors, Escobar and West or slices for concentrations (9.4)."""
+"""Learning numbers: slices for the columns' priors, Escobar and West or slices for concentrations (9.4)."""
 
 import math
 
@@ -6,7 +6,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from bayesgrove.core.jit import borrower, kernel
-from bayesgrove.likelihoods.columns import BERNOULLI, column_log_marginal
+from bayesgrove.likelihoods.columns import column_log_marginal
+from bayesgrove.likelihoods.families import BERNOULLI
 from bayesgrove.models.cross.mcmc_coordinates import (
     coordinate_of,
     log_hyperprior,
@@ -17,7 +18,7 @@ from bayesgrove.models.cross.mcmc_coordinates import (
 from bayesgrove.models.cross.mcmc_lanes import LANES
 from bayesgrove.models.cross.mcmc_target import fill_tables
 from bayesgrove.stats.fastlog import SAFE_FLAGS, fast_log_gamma, stand_alone
-from bayesgrove.stats.sampling import draw_log_categorical, draw_slice
+from bayesgrove.stats.sampling import draw_slice
 
 WIDTH = 1.0
 """Of the first interval of a slice; stepping out goes on until the density is low, so no cap needs correcting for."""
@@ -131,20 +132,6 @@ def slice_columns(rng, target, hyperpriors, views, params, tables, beta, share):
                         counts,
                     )  # fmt: skip
             fill_tables(family, target.n_codes[j], target.table_at[j], params[j], tables)
-
-
-@kernel
-def choose_numbers(rng, target, views, params, tables, beta, j, candidates):
-    """Numbers of column j from a list (n_candidates, 4), all alike a priori, by their exact conditional."""
-    n_clusters, logs = views.n_clusters[views.of_column[j]], np.empty(len(candidates))
-    family, first, last, counts = target.family[j], target.start[j], target.start[j + 1], make_counts(n_clusters)
-    gather_counts(family, views.stats, n_clusters, first, counts)
-    for c in range(len(candidates)):
-        logs[c] = beta * total_log_marginal(family, views.stats, n_clusters, first, last, candidates[c], counts)
-    chosen = draw_log_categorical(rng, logs)
-    for q in range(params.shape[1]):
-        params[j, q] = candidates[chosen, q]
-    fill_tables(target.family[j], target.n_codes[j], target.table_at[j], params[j], tables)
 
 
 # A few numbers per sweep: plain Python is as fast as the way into a kernel.

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesgrove.core.jit import borrower, kernel
-from bayesgrove.likelihoods.columns import BERNOULLI, GAUSSIAN, column_log_predictive, column_remove
+from bayesgrove.likelihoods.columns import column_log_predictive, column_remove
+from bayesgrove.likelihoods.families import BERNOULLI, GAUSSIAN
 from bayesgrove.likelihoods.gaussian_diagonal import posterior_rate
 from bayesgrove.likelihoods.moments import removed
 from bayesgrove.models.cross.mcmc_target import rate_marginal

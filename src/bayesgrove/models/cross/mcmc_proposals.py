@@ -9,7 +9,8 @@ import math
 import numpy as np
 
 from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.columns import GAUSSIAN, column_add, column_log_predictive
+from bayesgrove.likelihoods.columns import column_add, column_log_predictive
+from bayesgrove.likelihoods.families import GAUSSIAN
 from bayesgrove.likelihoods.moments import added
 from bayesgrove.models.cross.mcmc_lanes import (
     CENTRE,

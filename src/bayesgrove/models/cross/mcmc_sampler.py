@@ -13,7 +13,6 @@ from bayesgrove.inference.schedule import Step, chosen_move
 from bayesgrove.models.cross import mcmc_columns, mcmc_split_merge, mcmc_views
 from bayesgrove.models.cross.mcmc_columns import move_columns
 from bayesgrove.models.cross.mcmc_coordinates import Hyperpriors
-from bayesgrove.models.cross.mcmc_grid import draw_on_grids
 from bayesgrove.models.cross.mcmc_hyper import escobar_west, slice_columns, slice_concentration
 from bayesgrove.models.cross.mcmc_proposals import PROPOSALS
 from bayesgrove.models.cross.mcmc_rows import gibbs_rows
@@ -111,8 +110,6 @@ class CrossCatSampler:
         One of `mcmc_starts`.
     betas : tuple of float
         1 and falling: powers of the target that coupled chains sample.
-    grids : array of shape (n_columns, 4, n_points), or None
-        Values of the numbers that the move "grid" chooses from, NaN where a number is not learned so.
     log_measure : float
         From encoded densities to those of the raw cells.
     about : mapping
@@ -125,7 +122,6 @@ class CrossCatSampler:
     hyperpriors: Hyperpriors
     first: Start
     betas: tuple[float, ...] = (1.0,)
-    grids: np.ndarray | None = None
     log_measure: float = 0.0
     about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
@@ -154,8 +150,7 @@ class CrossCatSampler:
     def fingerprint(self) -> dict[str, Any]:
         """Settings, and hashes of the cells and of the numbers that came from them."""
         cells, numbers = hashlib.sha256(self.target.by_row.tobytes()), hashlib.sha256()
-        fields = (self.target.family, self.target.start, self.params, *self.hyperpriors)
-        for field in (*fields, *(() if self.grids is None else (self.grids,))):
+        for field in (self.target.family, self.target.start, self.params, *self.hyperpriors):
             numbers.update(np.ascontiguousarray(field, float).tobytes())
         return {
             **self.about,
@@ -179,7 +174,7 @@ class CrossCatSampler:
     # ---- moves
 
     def move(self, rng: np.random.Generator, state: Coupled, step: Step) -> Mapping[str, int]:
-        """One of "columns", "views", "rows", "split-merge", "numbers", "grid", "concentrations", "swap"."""
+        """One of "columns", "views", "rows", "split-merge", "numbers", "concentrations", "swap"."""
         return chosen_move(MOVES, step)(self, rng, state, step)
 
     def _columns(self, rng: np.random.Generator, state: Coupled, step: Step) -> Mapping[str, int]:
@@ -260,16 +255,6 @@ class CrossCatSampler:
                     )
         return {}
 
-    def _grid(self, rng: np.random.Generator, state: Coupled, step: Step) -> Mapping[str, int]:
-        """Exact draws of the columns' numbers on their grids, one number at a time."""
-        if self.grids is None:
-            raise InvalidSettingError('the move "grid" needs grids, got none. See `default_grids`.')
-        share = float(step.options.get("share", 1.0))
-        for chain, beta in zip(state.chains, self.betas, strict=True):
-            for _ in range(step.times):
-                draw_on_grids(rng, self.target, chain.views, chain.params, chain.tables, beta, self.grids, share)
-        return {}
-
     def _concentrations(self, rng: np.random.Generator, state: Coupled, step: Step) -> Mapping[str, int]:
         """Those that are free; chains with beta below 1 always use slices."""
         method = step.options.get("method", METHODS[0])
@@ -334,7 +319,7 @@ class CrossCatSampler:
         chain = state.chains[0]
         columns, rows = self.labels(chain)
         drawn = {"view_labels": columns, "row_labels": rows, "concentrations": chain.concentrations}
-        if self.hyperpriors.learned.any() or self.grids is not None:
+        if self.hyperpriors.learned.any():
             drawn["column_numbers"] = chain.params
         return drawn
 
@@ -357,7 +342,6 @@ MOVES: dict[str, Callable[[CrossCatSampler, np.random.Generator, Coupled, Step],
     "rows": CrossCatSampler._rows,
     "split-merge": CrossCatSampler._split_merge,
     "numbers": CrossCatSampler._numbers,
-    "grid": CrossCatSampler._grid,
     "concentrations": CrossCatSampler._concentrations,
     "swap": CrossCatSampler._swap,
 }

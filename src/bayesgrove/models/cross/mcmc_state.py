@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesgrove.core.jit import borrower, kernel
-from bayesgrove.likelihoods.columns import GAUSSIAN, column_add
+from bayesgrove.likelihoods.columns import column_add
+from bayesgrove.likelihoods.families import GAUSSIAN
 from bayesgrove.likelihoods.moments import added
 from bayesgrove.models.cross.mcmc_coordinates import Hyperpriors, column_log_hyperprior
 from bayesgrove.models.cross.mcmc_target import Target, fill_all_tables, table_log_marginal

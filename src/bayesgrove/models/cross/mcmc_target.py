@@ -12,13 +12,8 @@ from scipy.special import gammaln
 
 from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.likelihoods.base import column_moments
-from bayesgrove.likelihoods.columns import (
-    BERNOULLI,
-    CATEGORICAL,
-    GAUSSIAN,
-    ColumnsPrior,
-    column_log_marginal,
-)
+from bayesgrove.likelihoods.columns import ColumnsPrior, column_log_marginal
+from bayesgrove.likelihoods.families import BERNOULLI, CATEGORICAL, GAUSSIAN, check_codes
 from bayesgrove.likelihoods.gaussian_diagonal import posterior_rate, size_part
 from bayesgrove.models.cross.mcmc_bits import bits_of_codes
 from bayesgrove.stats.fastlog import SAFE_FLAGS, fast_log
@@ -68,6 +63,7 @@ class Target(NamedTuple):
 
 def make_target(prior: ColumnsPrior, values: np.ndarray) -> Target:
     """The target of encoded cells (n_rows, n_columns) whose columns have the families of the prior."""
+    check_codes(prior.family)
     values = np.ascontiguousarray(values, float)
     family, start = prior.family.astype(np.int64), prior.start.astype(np.int64)
     discrete = np.isin(family, (BERNOULLI, CATEGORICAL))

@@ -1,8 +1,8 @@
 """Compiling the kernels of CrossCat side by side, as `models.nrm.warm` does for mixtures.
 
 Cold, they take the compiler most of a minute of one processor, and numba compiles one at a time in a process. They are
-the same for all tables, so that a fit asks for them before anything else, by the types of their arguments alone. What
-two processes both need is compiled twice: moves of columns, of views and of rows, which share most, go to a process of
+the same for all tables, so that a fit asks for them by the types of their arguments alone, once its table is accepted.
+What two processes both need is compiled twice: moves of columns, of views and of rows, which share most, go to one of
 their own, all else is done here. Later runs find them on the disk and skip this.
 """
 
@@ -14,7 +14,8 @@ from bayesgrove.core.elsewhere import Call, compile_in_two
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.cross_posterior import CrossPosterior
 from bayesgrove.inference.point_estimate import estimate_partition
-from bayesgrove.likelihoods.columns import BERNOULLI, ColumnsPrior
+from bayesgrove.likelihoods.columns import ColumnsPrior
+from bayesgrove.likelihoods.families import BERNOULLI
 from bayesgrove.models.cross.draw_trees import view_tree
 from bayesgrove.models.cross.mcmc_allocation import allocate_rows
 from bayesgrove.models.cross.mcmc_columns import Options, move_columns

@@ -6,7 +6,7 @@ view v:   log N_{v without j} + log p(X_j | X_v, T_v)        new view:   log alp
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from bayesgrove.models.cross.evidence import (
     view_gains,
 )
 from bayesgrove.models.cross.fixed_trees import column_scores
+from bayesgrove.models.cross.row_polish import polish_view
 from bayesgrove.stats.partitions import relabel
 
 SMALLEST_RISE = 1e-6
@@ -60,6 +61,8 @@ class Evaluator:
         self.scores: dict[bytes, np.ndarray] = {}
         self.sums: dict[bytes, np.ndarray] = {}
         """Gains of the views whose unions were looked at last."""
+        self.is_polished: set[bytes] = set()
+        """Views whose row trees have been polished."""
         self.n_trees = 0
         self.alone = np.empty(0)
         """Evidence of each column alone, once it was asked for."""
@@ -111,6 +114,22 @@ class Evaluator:
         evidence, row_children = self.look(views)
         bound = flat_bound(self.problem, np.bincount(labels), evidence)
         return Partition(labels, views, evidence, row_children, bound)
+
+    def polish_rows(self, here: Partition) -> Partition:
+        """The same views on polished row trees."""
+        for view, evidence, row_children in zip(here.views, here.evidence, here.row_children, strict=True):
+            self.polished(view, float(evidence), row_children)
+        return self.partition(here.labels)
+
+    def polished(self, view: np.ndarray, evidence: float, row_children: np.ndarray) -> tuple[float, np.ndarray]:
+        """Evidence and merges of a view after polish of its row tree, which is done once."""
+        key = view.tobytes()
+        if key not in self.is_polished:
+            self.known[key] = polish_view(self.problem, view, evidence, row_children)
+            self.is_polished.add(key)
+            self.scores.pop(key, None)
+            self.alone = np.empty(0)
+        return self.known[key]
 
     def twin(self, n_threads: int) -> "Evaluator":
         """Another one that knows as much and learns by itself."""
@@ -189,12 +208,17 @@ def merge_views(evaluator: Evaluator, here: Partition) -> Partition:
     return here
 
 
-def polish(evaluator: Evaluator, labels: np.ndarray) -> Polished:
-    """Raise the flat bound from some views."""
-    here = evaluator.partition(labels)
+def as_found(here: Partition) -> Partition:
+    """The row trees as they were grown."""
+    return here
+
+
+def polish(evaluator: Evaluator, labels: np.ndarray, finish: Callable[[Partition], Partition] = as_found) -> Polished:
+    """Raise the flat bound from some views; `finish` may better the row trees of every partition that is tried."""
+    here = finish(evaluator.partition(labels))
     path = [here.flat_bound]
     for _ in range(MOST_ROUNDS):
-        better = next_partition(evaluator, here)
+        better = next_partition(evaluator, here, finish)
         if better is None:
             break
         here = better
@@ -202,7 +226,9 @@ def polish(evaluator: Evaluator, labels: np.ndarray) -> Polished:
     return Polished(here, tuple(path))
 
 
-def next_partition(evaluator: Evaluator, here: Partition) -> Partition | None:
+def next_partition(
+    evaluator: Evaluator, here: Partition, finish: Callable[[Partition], Partition] = as_found
+) -> Partition | None:
     """The first step that raises the bound: all columns to their best views, views merged, the best column alone.
 
     Notes
@@ -218,7 +244,7 @@ def next_partition(evaluator: Evaluator, here: Partition) -> Partition | None:
         lambda: merge_views(evaluator, here),
         lambda: evaluator.partition(with_new_views(single)),
     ):
-        found = step()
+        found = finish(step())
         if found.flat_bound > here.flat_bound + SMALLEST_RISE:
             return found
     return None

@@ -1,8 +1,8 @@
 """Row trees on a given tree of columns: for more rows than it was found with, exactly or by samples.
 
 The bound is valid for any tree of columns and any trees of rows, so a tree of columns found on some rows serves all:
-only the evidence of its nodes is computed anew. The exact way grows the greedy row tree of every node. The randomized
-way grows one tree per view by samples; nodes inside a view stand on the view's tree, nodes above on the best of theirs.
+only the evidence of its nodes is computed anew. The exact way grows a row tree for every node. The randomized way grows
+one tree per view by samples; nodes inside a view stand on the view's tree, nodes above on the best of theirs.
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,14 @@ from bayesgrove.agglomeration.splits import Problem as RowProblem
 from bayesgrove.agglomeration.splits import Settings as RowSettings
 from bayesgrove.core.constants import NULL
 from bayesgrove.likelihoods.columns import ColumnsPrior
+from bayesgrove.likelihoods.parts import part_of_prior
 from bayesgrove.models.cross.cluster_table import ClusterTable
 from bayesgrove.models.cross.column_trees import Node, union_node, whole_node
 from bayesgrove.models.cross.evidence import Problem, flat_bound, grow_views, log_evidence
 from bayesgrove.models.cross.fixed_trees import root_logs
 from bayesgrove.models.cross.polish import Partition, views_of
+from bayesgrove.models.cross.row_polish import can_polish, polish_view
 from bayesgrove.models.cross.search import CrossFit, assembled
-from bayesgrove.models.cross.tree_views import part_of_prior
 from bayesgrove.trees import Tree
 
 MOST_EXACT_ROWS = 2_000
@@ -46,7 +47,8 @@ def sampled_tree(
         remote, values = None, np.ascontiguousarray(problem.table.values[columns].T)
         complete = not bool(np.isnan(values).any())
     own = part_of_prior(prior, columns)
-    rows = RowProblem(own, values, problem.log_rows, complete, seed, problem.n_threads, remote)
+    tempered = problem.row_search == "best"
+    rows = RowProblem(own, values, problem.log_rows, complete, seed, problem.n_threads, remote, tempered)
     return grow(rows, settings or RowSettings(leaf_size=LEAF_SIZE)).forest.children.astype(np.int32)
 
 
@@ -99,13 +101,16 @@ def refit_sampled(problem: Problem, fit: CrossFit, found: Partition, bounds: dic
 
 
 def refit_exactly(problem: Problem, fit: CrossFit) -> CrossFit:
-    """The column tree and views of a fit over other rows, with the greedy row tree of every node."""
+    """The column tree and views of a fit over other rows, with a row tree of its own for every node."""
     sets = columns_below(fit.column_tree)
     grown = grow_views(problem, sets)
-    evidence = log_evidence(problem, grown.log_q, grown.log_d)
-    nodes = nodes_of(problem, fit.column_tree, evidence.tolist(), list(grown.children))
+    evidence, children = log_evidence(problem, grown.log_q, grown.log_d), list(grown.children)
+    if can_polish(problem):
+        for k, columns in enumerate(sets):
+            evidence[k], children[k] = polish_view(problem, columns, float(evidence[k]), children[k])
+    nodes = nodes_of(problem, fit.column_tree, evidence.tolist(), children)
     place = {columns.tobytes(): k for k, columns in enumerate(sets)}
     at = [place[view.tobytes()] for view in fit.views]
     bound = flat_bound(problem, np.bincount(fit.view_labels), evidence[at])
-    found = Partition(fit.view_labels, fit.views, evidence[at], tuple(grown.children[k] for k in at), bound)
+    found = Partition(fit.view_labels, fit.views, evidence[at], tuple(children[k] for k in at), bound)
     return assembled(problem, nodes, nodes[: found.labels.size], found, fit.method, {"refitted": bound}, grown.n_trees)

@@ -12,6 +12,7 @@ import numpy as np
 from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.likelihoods.counts import beta_log_marginal
 from bayesgrove.likelihoods.poisson import gamma_log_marginal
+from bayesgrove.models.cross.other_columns import load_row, other_scores
 from bayesgrove.models.cross.view_table import (
     BETA_SUMS,
     COUNTED,
@@ -19,6 +20,7 @@ from bayesgrove.models.cross.view_table import (
     GAMMA_SUMS,
     NORMAL,
     NORMAL_KNOWN,
+    OTHER,
 )
 from bayesgrove.stats.fastlog import SAFE_FLAGS, fast_log, stand_alone
 
@@ -38,21 +40,27 @@ class Clusters(NamedTuple):
     code_table: np.ndarray
     """(parts of the view,) where each part's table starts."""
     fields: np.ndarray
-    """(columns of the view that are not COUNTED, N_FIELDS, places)."""
+    """(columns of the view with fields, N_FIELDS, places)."""
     field_column: np.ndarray
-    """(columns of the view that are not COUNTED,) their numbers in the table."""
+    """(columns of the view with fields,) their numbers in the table."""
+    rows: np.ndarray
+    """(columns that are OTHER, places and one more, statistics)."""
+    other_column: np.ndarray
+    """(columns that are OTHER,) numbers in the table of those of the view."""
     used: np.ndarray
-    """Numbers of parts and of field columns of the present view."""
+    """Numbers of parts, of field columns and of other columns of the present view."""
 
 
-def new_clusters(n_parts: int, n_fields: int, n_places: int) -> Clusters:
-    """Room for views of so many parts and columns with fields."""
+def new_clusters(n_parts: int, n_fields: int, n_places: int, rows: np.ndarray) -> Clusters:
+    """Room for views of so many parts and columns with fields, and for the statistics of other columns."""
     return Clusters(
         codes=np.zeros((n_parts, n_places + CACHE_LINE), np.uint32),
         code_table=np.zeros(n_parts, np.uint32),
         fields=np.zeros((n_fields, N_FIELDS, n_places)),
         field_column=np.zeros(n_fields, np.int64),
-        used=np.zeros(2, np.int64),
+        rows=rows,
+        other_column=np.zeros(len(rows), np.int64),
+        used=np.zeros(3, np.int64),
     )
 
 
@@ -61,21 +69,26 @@ def load_rows(table, clusters, columns):
     """Put each row of a view to its place as a cluster of its own."""
     codes, code_table, n_rows = clusters.codes, clusters.code_table, table.values.shape[1]
     all_codes, all_tables, part_start = table.codes, table.code_table, table.part_start
-    n_parts, n_fields = 0, 0
+    n_parts, n_fields, n_others = 0, 0, 0
     for column in columns:
         for part in range(part_start[column], part_start[column + 1]):
             code_table[n_parts] = all_tables[part]
             for i in range(n_rows):
                 codes[n_parts, i] = all_codes[part, i]
             n_parts += 1
-        if table.kind[column] != COUNTED:
+        if table.kind[column] == OTHER:
+            clusters.other_column[n_others] = column
+            for i in range(n_rows):
+                load_row(table, column, clusters.rows[n_others, i], i)
+            n_others += 1
+        elif table.kind[column] != COUNTED:
             clusters.field_column[n_fields] = column
             for i in range(n_rows):
                 load_cell(
                     table.kind[column], table.params, column, clusters.fields, n_fields, table.values[column, i], i
                 )
             n_fields += 1
-    clusters.used[0], clusters.used[1] = n_parts, n_fields
+    clusters.used[0], clusters.used[1], clusters.used[2] = n_parts, n_fields, n_others
 
 
 @borrower
@@ -137,6 +150,7 @@ def union_scores(table, clusters, own, end, out):
     """Add to out[0:end] the log marginals of the unions of the cluster at `own` with those before `end`."""
     look_up(clusters.codes, clusters.code_table, clusters.used[0], table.table, own, end, out)
     field_scores(table.kind, table.params, clusters.fields, clusters.field_column, clusters.used[1], own, end, out)
+    other_scores(table, clusters.rows, clusters.other_column, clusters.used[2], own, end, out)
 
 
 @borrower

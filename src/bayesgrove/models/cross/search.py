@@ -8,12 +8,13 @@ import numpy as np
 
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator
-from bayesgrove.models.cross.column_trees import Node, column_tree, grafted, union_node, whole_node
+from bayesgrove.models.cross.column_trees import Node, column_tree, grafted, whole_node, with_rows
 from bayesgrove.models.cross.evidence import Problem, check_problem, tree_bound
 from bayesgrove.models.cross.fixed_trees import row_tree
 from bayesgrove.models.cross.inside_views import search_on_tree
 from bayesgrove.models.cross.polish import Evaluator, Partition, polish, polish_many
 from bayesgrove.models.cross.randomized import RandomizedSettings, check_settings, search_randomized
+from bayesgrove.models.cross.row_polish import can_polish
 from bayesgrove.models.cross.screening import NOT_REFINED, Refine, search_screened
 from bayesgrove.models.cross.search_exact import agglomerate, search_exact
 from bayesgrove.trees import Tree
@@ -27,6 +28,10 @@ EXACT_INSIDE_LIMIT = 2e7
 MOST_COLUMNS_ON_TREE = 2_000
 """Columns of a view up to which their tree is built on the view's row tree, in time quadratic in them."""
 EXACT_START_COLUMNS = 60
+SURELY_SPLIT = 200.0
+"""Log odds of being split above which polish of the row tree cannot make one view of a node."""
+MOST_POLISHED_NODES = 120
+"""Nodes of a tree of columns up to which the row trees of all of them are polished."""
 START_KINDS = (
     ("random", 10),
     ("random", 20),
@@ -133,7 +138,8 @@ def search(problem: Problem, settings: SearchSettings = DEFAULTS, first: np.ndar
     if method == "multistart":
         result, reached = polish_many(evaluator, [*starts(evaluator, settings), *([] if first is None else [first])])
         bounds = {f"start {k}": bound for k, bound in enumerate(reached)}
-        return finished(evaluator, tree_over(evaluator, result.best, settings), result.best, method, bounds)
+        best = with_polished_rows(evaluator, result.best, bounds)
+        return finished(evaluator, tree_over(evaluator, best, settings), best, method, bounds)
     nodes, n_trees = tree_search(evaluator, method, settings)
     evaluator.n_trees += n_trees
     here = evaluator.partition(cut_of(evaluator, nodes))
@@ -142,11 +148,21 @@ def search(problem: Problem, settings: SearchSettings = DEFAULTS, first: np.ndar
     for name, labels in {**polished, **({} if first is None else {"learned": first})}.items():
         better = polish(evaluator, labels).best
         bounds[name] = better.flat_bound
+        better = with_polished_rows(evaluator, better, bounds)
         if better.flat_bound > here.flat_bound:
             over = tree_over(evaluator, better, settings)
             if over[-1].log_q >= nodes[-1].log_q:
                 nodes, here = over, better
     return finished(evaluator, nodes, here, method, bounds)
+
+
+def with_polished_rows(evaluator: Evaluator, here: Partition, bounds: dict[str, float]) -> Partition:
+    """Views on polished row trees, and columns moved against these; as they are where trees are not to be polished."""
+    if not can_polish(evaluator.problem):
+        return here
+    better = polish(evaluator, here.labels, evaluator.polish_rows).best
+    bounds["rows"] = better.flat_bound
+    return better
 
 
 def tree_search(evaluator: Evaluator, method: str, settings: SearchSettings) -> tuple[list[Node], int]:
@@ -216,12 +232,30 @@ def tree_over(evaluator: Evaluator, found: Partition, settings: SearchSettings) 
     ):
         nodes, n_trees = inside_tree(evaluator, view, row_children, settings, number)
         evaluator.n_trees += n_trees
-        if nodes[-1].evidence < evidence and nodes[-1].children:  # another tree, or summed in another order
-            nodes[-1] = union_node(problem, nodes, nodes[-1].children, evidence, row_children)
+        if nodes[-1].evidence < evidence:  # another tree, or summed in another order
+            nodes[-1] = with_rows(problem, nodes, nodes[-1], evidence, row_children)
         inside.append(nodes)
     above, n_trees = agglomerate(problem, [nodes[-1] for nodes in inside], evaluator.gains)
     evaluator.n_trees += n_trees
-    return grafted(above, inside)
+    return polish_nodes(evaluator, grafted(above, inside), len(inside))
+
+
+def polish_nodes(evaluator: Evaluator, nodes: list[Node], n_views: int) -> list[Node]:
+    """The same tree of columns, all of its nodes on polished row trees; of many columns only those above views.
+
+    Otherwise the odds of views against their parts and unions would tell polished trees from others.
+    """
+    problem = evaluator.problem
+    if not can_polish(problem):
+        return nodes
+    first = 0 if len(nodes) <= MOST_POLISHED_NODES else len(nodes) - n_views + 1
+    polished = nodes[:first]
+    for node in nodes[first:]:
+        known = node.evidence, node.row_children
+        if node.log_odds > -SURELY_SPLIT:
+            known = evaluator.polished(np.sort(node.columns), *known)
+        polished.append(with_rows(problem, polished, node, *known))
+    return polished
 
 
 def finished(

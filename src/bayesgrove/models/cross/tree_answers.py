@@ -1,7 +1,7 @@
 """`TreeAnswers`: everything that can be asked of a tree of columns and the row trees of its nodes, in closed form."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +12,9 @@ from bayesgrove.agglomeration.predictive import cluster_probabilities as join_pr
 from bayesgrove.agglomeration.statistics import NodeRows
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.likelihoods.columns import FAMILIES, ColumnsPrior
+from bayesgrove.likelihoods.columns import ColumnsPrior
+from bayesgrove.likelihoods.families import FAMILIES
+from bayesgrove.likelihoods.parts import part_of_prior
 from bayesgrove.models.cross.cell_mixtures import CellMixtures, log_density
 from bayesgrove.models.cross.cluster_table import columns_of, table_of
 from bayesgrove.models.cross.evidence import Problem
@@ -32,7 +34,7 @@ from bayesgrove.models.cross.tree_rows import (
     view_log_density,
     view_mixture,
 )
-from bayesgrove.models.cross.tree_views import RowTrees, Skeleton, kept_trees, part_of_prior
+from bayesgrove.models.cross.tree_views import RowTrees, Skeleton, kept_trees
 from bayesgrove.trees import Tree
 from bayesgrove.trees.cuts import node_labels
 
@@ -219,7 +221,7 @@ class TreeAnswers:
         ----------
         y : ndarray of shape (n_rows,)
         family : int
-            Its code in `likelihoods.columns`.
+            Its code in `likelihoods.families`.
         params : ndarray of shape (4,)
             Numbers of its prior.
         n_categories : int
@@ -308,32 +310,6 @@ class TreeAnswers:
         weighty = predictive.weighty_nodes(tree)
         node_rows = NodeRows(part_of_prior(self.prior, members), own, tree, front, weighty[0]).of
         return predictive.make_predictive(tree, front, labels, self.log_rows, node_rows, weighty)
-
-    # Files
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """Everything but the prior, the cells and the concentrations, as a model file keeps it."""
-        return {
-            **self.skeleton._asdict(),
-            **{f"row_{name}": array for name, array in self.trees._asdict().items()},
-            "view_tree": self.view_tree,
-            "view_labels": self.view_labels,
-        }
-
-    @classmethod
-    def from_arrays(
-        cls,
-        prior: ColumnsPrior,
-        values: np.ndarray,
-        log_rows: float,
-        log_columns: float,
-        arrays: Mapping[str, np.ndarray],
-    ) -> "TreeAnswers":
-        """The answers whose `to_arrays` gave these arrays."""
-        skeleton = Skeleton(*(arrays[name] for name in Skeleton._fields))
-        trees = RowTrees(*(arrays[f"row_{name}"] for name in RowTrees._fields))
-        parts = arrays["view_tree"], arrays["view_labels"]
-        return cls(prior, values, log_rows, log_columns, skeleton, trees, *parts)
 
 
 def make_tree_answers(

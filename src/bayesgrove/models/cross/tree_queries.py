@@ -7,7 +7,7 @@ import numpy as np
 from bayesgrove.agglomeration.predictive import draw_from_nodes
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.columns import GAUSSIAN, GAUSSIAN_KNOWN
+from bayesgrove.likelihoods.families import IS_REAL
 from bayesgrove.models.cross.cell_mixtures import CellMixtures, support_sizes
 from bayesgrove.models.cross.tree_rows import ViewMixture, line_densities, some_columns, view_log_density
 from bayesgrove.trees import Tree, neighbours_together
@@ -41,7 +41,7 @@ def least_between(neighbours, places, others):
 
 def view_information(mixture: ViewMixture, rng: np.random.Generator, n_samples: int) -> tuple[float, float]:
     """Mutual information of the two columns of a mixture, and its standard error: 0 where it is summed."""
-    if not np.isin(mixture.prior.family, (GAUSSIAN, GAUSSIAN_KNOWN)).any():
+    if not IS_REAL[mixture.prior.family].any():
         sizes = n_values(mixture)
         if sizes.max() <= MOST_VALUES:
             return summed_information(mixture, sizes), 0.0

@@ -17,7 +17,8 @@ from bayesgrove.agglomeration.predictive import weighty_nodes
 from bayesgrove.agglomeration.statistics import node_statistics
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.columns import GAUSSIAN, GAUSSIAN_KNOWN, ColumnsPrior, column_log_predictive
+from bayesgrove.likelihoods.columns import ColumnsPrior, column_log_predictive
+from bayesgrove.likelihoods.families import IS_STUDENT
 from bayesgrove.models.cross.cell_gaussians import student_terms
 from bayesgrove.models.cross.tree_views import Skeleton
 from bayesgrove.stats.fastlog import SAFE_FLAGS, fast_log, stand_alone
@@ -82,17 +83,17 @@ class DensityTables(NamedTuple):
 
 def density_tables(mixture: ViewMixture, values: np.ndarray) -> DensityTables:
     """Tables for new rows of the view's columns."""
-    is_real = np.isin(mixture.prior.family, (GAUSSIAN, GAUSSIAN_KNOWN))
+    is_student = IS_STUDENT[mixture.prior.family]
     codes = np.where(np.isnan(values), NULL, 0)
     parts, size = [np.empty((0, len(mixture.rows)))], 0
-    for j in np.flatnonzero(~is_real):
+    for j in np.flatnonzero(~is_student):
         seen = codes[:, j] == 0
         distinct, code = np.unique(values[seen, j], return_inverse=True)
         codes[seen, j] = size + code
         parts.append(line_densities(mixture.prior, mixture.rows, j, distinct))
         size += distinct.size
-    lane = np.where(is_real, np.cumsum(is_real) - 1, NULL)
-    fields = gaussian_fields(mixture.prior, mixture.rows, np.flatnonzero(is_real))
+    lane = np.where(is_student, np.cumsum(is_student) - 1, NULL)
+    fields = gaussian_fields(mixture.prior, mixture.rows, np.flatnonzero(is_student))
     return DensityTables(codes, np.concatenate(parts), lane, fields, values)
 
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesgrove.core.constants import NULL
-from bayesgrove.likelihoods.columns import ColumnsPrior
 from bayesgrove.models.cross.evidence import Problem
 from bayesgrove.models.cross.fixed_trees import row_tree
 from bayesgrove.models.cross.search import CrossFit
@@ -115,9 +114,3 @@ def collect_trees(
     )
     start = np.concatenate([[0], np.cumsum([own.size for own in sets])])
     return number, RowTrees(start, np.concatenate(sets), children, odds)
-
-
-def part_of_prior(prior: ColumnsPrior, columns: np.ndarray) -> ColumnsPrior:
-    """The prior of some of the columns, their statistics side by side."""
-    widths = np.diff(prior.start)[columns]
-    return ColumnsPrior(prior.family[columns], prior.params[columns], np.concatenate([[0], np.cumsum(widths)]))

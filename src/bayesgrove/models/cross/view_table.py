@@ -5,7 +5,8 @@ more parts, each with a whole number per row (its code, which adds over the rows
 the sum. Bernoulli, binomial and Poisson columns are one part of code n * width + sum while that table fits a cache,
 otherwise one part for each sum. What depends on single cells only (binomial coefficients, factorials, the change of
 measure) is a constant of any tree and is kept apart. Gaussian columns have one part for what depends on their number of
-cells; the rest is computed from moments.
+cells; the rest is computed from moments. Columns of other families have no parts: their family computes log marginals
+from its own statistics (`other_columns`).
 """
 
 import math
@@ -15,18 +16,18 @@ import numpy as np
 
 from bayesgrove.core.errors import InvalidLikelihoodError
 from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.columns import (
+from bayesgrove.likelihoods.columns import ColumnsPrior, column_log_marginal
+from bayesgrove.likelihoods.contract import add
+from bayesgrove.likelihoods.counts import log_choose
+from bayesgrove.likelihoods.families import (
     BERNOULLI,
     BINOMIAL,
     CATEGORICAL,
     GAUSSIAN,
     GAUSSIAN_KNOWN,
     POISSON,
-    ColumnsPrior,
-    column_log_marginal,
+    check_codes,
 )
-from bayesgrove.likelihoods.contract import add
-from bayesgrove.likelihoods.counts import log_choose
 from bayesgrove.likelihoods.gaussian_diagonal import size_part
 from bayesgrove.likelihoods.poisson import gamma_log_marginal
 from bayesgrove.stats.special import LOG_2PI, log_rising
@@ -35,8 +36,8 @@ LARGEST_SQUARES = 1 << 19
 """Entries of all tables indexed by two numbers; more would miss the caches and give way to tables of one number."""
 LARGEST_LINE = 1 << 20
 """Entries of a table indexed by one number; columns of larger sums are computed, not looked up."""
-COUNTED, NORMAL, NORMAL_KNOWN, BETA_SUMS, GAMMA_SUMS, GAMMA_RATES = range(6)
-"""What a column needs besides its parts: nothing; moments (two kinds); two sums (three kinds)."""
+COUNTED, NORMAL, NORMAL_KNOWN, BETA_SUMS, GAMMA_SUMS, GAMMA_RATES, OTHER = range(7)
+"""What a column needs besides its parts: nothing; moments (two kinds); two sums (three kinds); its own statistics."""
 
 
 class ViewTable(NamedTuple):
@@ -61,6 +62,10 @@ class ViewTable(NamedTuple):
     """(n_columns, n_rows) log marginals of single cells without their constants."""
     same_as: np.ndarray
     """(n_columns,) first column with the same cells and prior."""
+    family: np.ndarray
+    """(n_columns,) codes."""
+    width: np.ndarray
+    """(n_columns,) numbers of statistics."""
 
     @property
     def n_columns(self) -> int:
@@ -102,15 +107,18 @@ def view_table(
             "cross-clustering needs one likelihood per column, independent given the cluster, got "
             f"{type(prior).__name__}. Use Columns([...])."
         )
+    check_codes(prior.family)
     cells = np.ascontiguousarray(values.T, np.float64)
     kinds, parts, constants, singles = [], [], np.zeros(cells.shape), np.zeros(cells.shape)
     square = largest_square(prior) if square is None else square
     for j, column in enumerate(cells):
         width = int(prior.start[j + 1] - prior.start[j])
-        kind, own = column_parts(int(prior.family[j]), prior.params[j], width, column, square)
+        find_parts, find_constants = FAST.get(int(prior.family[j]), (other_parts, None))
+        kind, own = find_parts(prior.params[j], width, column, square)
         kinds.append(kind)
         parts.append(own)
-        constants[j] = cell_constants(int(prior.family[j]), prior.params[j], column)
+        if find_constants is not None:
+            constants[j] = find_constants(prior.params[j], column)
         singles[j] = cell_log_marginals(int(prior.family[j]), prior.params[j], width, column) - constants[j]
     if log_measure is not None:  # after the singles: they leave it out
         constants += ~np.isnan(cells) * np.asarray(log_measure, float)[:, np.newaxis]
@@ -120,8 +128,10 @@ def view_table(
     params = np.array(prior.params, np.float64)
     params[yes_no] = np.column_stack([np.ones(yes_no.sum()), prior.params[yes_no, :3]])  # binomial of one trial
     same_as = identical_columns(prior, cells)
-    all_kinds = np.array(kinds, np.int64)
-    return ViewTable(codes, starts, table, part_start, all_kinds, params, cells, constants, singles, same_as)
+    all_kinds, family, widths = np.array(kinds, np.int64), prior.family.astype(np.int64), np.diff(prior.start)
+    return ViewTable(
+        codes, starts, table, part_start, all_kinds, params, cells, constants, singles, same_as, family, widths
+    )
 
 
 def identical_columns(prior: ColumnsPrior, cells: np.ndarray) -> np.ndarray:
@@ -139,7 +149,7 @@ def largest_square(prior: ColumnsPrior) -> int:
 def n_distinct_priors(prior: ColumnsPrior) -> int:
     """How many tables by two numbers the columns could share."""
     numbers = np.column_stack([prior.family, prior.params])
-    return max(1, len(np.unique(numbers[np.isin(prior.family, (BERNOULLI, BINOMIAL, POISSON))], axis=0)))
+    return max(1, len(np.unique(numbers[np.isin(prior.family, SQUARE)], axis=0)))
 
 
 def stack_parts(parts: list[Part]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -157,22 +167,47 @@ def stack_parts(parts: list[Part]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return codes, np.array(starts, np.uint32), np.concatenate(tables)
 
 
-def column_parts(
-    family: int, params: np.ndarray, width: int, cells: np.ndarray, largest_square: int
-) -> tuple[int, list[Part]]:
-    """What a column is computed from: its kind and its parts."""
-    n, seen = cells.size, ~np.isnan(cells)
-    if family == CATEGORICAL:
-        return COUNTED, categorical_parts(params[0], width, cells)
-    if family == GAUSSIAN:
-        return NORMAL, [Part(seen, (family, n, *params.tolist()), lambda: normal_table(n, *params[1:4]))]
-    if family == GAUSSIAN_KNOWN:
-        return NORMAL_KNOWN, [Part(seen, (family, n, *params.tolist()), lambda: known_table(n, params[0], params[2]))]
-    filled = np.where(seen, cells, 0.0)
-    if family == POISSON:
-        return gamma_parts(float(params[0]), float(params[1]), seen, filled, largest_square)
-    trials, a, b = (1, *params[:2]) if family == BERNOULLI else (int(params[0]), *params[1:3])
-    return beta_parts(trials, float(a), float(b), seen, filled, largest_square)
+# Parts of a column by family: (numbers of the prior, width, cells, most entries of a table) -> kind and parts.
+
+
+def parts_of_categorical(params: np.ndarray, width: int, cells: np.ndarray, square: int) -> tuple[int, list[Part]]:
+    """One per category and one for their total."""
+    return COUNTED, categorical_parts(params[0], width, cells)
+
+
+def parts_of_gaussian(params: np.ndarray, width: int, cells: np.ndarray, square: int) -> tuple[int, list[Part]]:
+    """What depends on the number of cells."""
+    n = cells.size
+    return NORMAL, [Part(~np.isnan(cells), (GAUSSIAN, n, *params.tolist()), lambda: normal_table(n, *params[1:4]))]
+
+
+def parts_of_known(params: np.ndarray, width: int, cells: np.ndarray, square: int) -> tuple[int, list[Part]]:
+    """The same where the variance is known."""
+    n, key = cells.size, (GAUSSIAN_KNOWN, cells.size, *params.tolist())
+    return NORMAL_KNOWN, [Part(~np.isnan(cells), key, lambda: known_table(n, params[0], params[2]))]
+
+
+def parts_of_poisson(params: np.ndarray, width: int, cells: np.ndarray, square: int) -> tuple[int, list[Part]]:
+    """Of counts."""
+    seen = ~np.isnan(cells)
+    return gamma_parts(float(params[0]), float(params[1]), seen, np.where(seen, cells, 0.0), square)
+
+
+def parts_of_bernoulli(params: np.ndarray, width: int, cells: np.ndarray, square: int) -> tuple[int, list[Part]]:
+    """Of one trial."""
+    seen = ~np.isnan(cells)
+    return beta_parts(1, float(params[0]), float(params[1]), seen, np.where(seen, cells, 0.0), square)
+
+
+def parts_of_binomial(params: np.ndarray, width: int, cells: np.ndarray, square: int) -> tuple[int, list[Part]]:
+    """Of successes."""
+    seen = ~np.isnan(cells)
+    return beta_parts(int(params[0]), float(params[1]), float(params[2]), seen, np.where(seen, cells, 0.0), square)
+
+
+def other_parts(params: np.ndarray, width: int, cells: np.ndarray, square: int) -> tuple[int, list[Part]]:
+    """Nothing to look up: any family."""
+    return OTHER, [no_part(cells.size)]
 
 
 def gamma_parts(
@@ -222,23 +257,33 @@ def categorical_parts(pseudo_count: float, width: int, cells: np.ndarray) -> lis
     return [*parts, Part(~np.isnan(cells), ("falling", n, 1, total), lambda: -rising_table(n, 1, total))]
 
 
+# What a single cell adds to the log marginal of any cluster, by family.
+
+
 @kernel
-def cell_constants(family, params, cells):
-    """What a single cell adds to the log marginal of any cluster."""
+def binomial_constants(params, cells):
+    """Log binomial coefficients."""
     out = np.zeros(cells.size)
     for i in range(cells.size):
         if not math.isnan(cells[i]):
-            if family == BINOMIAL:
-                out[i] = log_choose(params[0], cells[i])
-            elif family == POISSON:
-                out[i] = -math.lgamma(cells[i] + 1.0)
+            out[i] = log_choose(params[0], cells[i])
+    return out
+
+
+@kernel
+def poisson_constants(params, cells):
+    """Minus log factorials."""
+    out = np.zeros(cells.size)
+    for i in range(cells.size):
+        if not math.isnan(cells[i]):
+            out[i] = -math.lgamma(cells[i] + 1.0)
     return out
 
 
 @kernel
 def cell_log_marginals(family, params, width, cells):
     """Log marginals of single cells by the likelihood itself."""
-    prior = ColumnsPrior(np.full(1, family), params.copy().reshape(1, -1), np.array([0, width]))
+    prior = ColumnsPrior(np.full(1, family), params.copy().reshape(1, -1), np.array([0, width]), np.zeros(0))
     out, row = np.zeros(cells.size), np.zeros(width)
     for i in range(cells.size):
         for k in range(width):
@@ -296,3 +341,16 @@ def known_table(n, variance, prior_variance):
     for i in range(n + 1):
         table[i] = -0.5 * i * (LOG_2PI + math.log(variance)) - 0.5 * math.log1p(i * prior_variance / variance)
     return table
+
+
+FAST: dict[int, tuple[Any, Any]] = {
+    GAUSSIAN_KNOWN: (parts_of_known, None),
+    GAUSSIAN: (parts_of_gaussian, None),
+    BERNOULLI: (parts_of_bernoulli, None),
+    BINOMIAL: (parts_of_binomial, binomial_constants),
+    CATEGORICAL: (parts_of_categorical, None),
+    POISSON: (parts_of_poisson, poisson_constants),
+}
+"""Families with fast ways: their parts and constants of cells. Any other family is OTHER."""
+SQUARE = (BERNOULLI, BINOMIAL, POISSON)
+"""Families whose tables are by two numbers."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import add, log_marginal, remove
-from bayesgrove.models.nrm.lanes import fill_lane, fill_lane_without, score_lanes
+from bayesgrove.scoring.lanes import fill_lane, fill_lane_without, score_lanes
 
 NEGLIGIBLE = -45.0
 """Log weights this far below the largest change no draw of a 53-bit uniform number."""

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesgrove.agglomeration.exact import Atoms, agglomerate
 from bayesgrove.agglomeration.potentials import join_greedily
 from bayesgrove.core.errors import NumericalError
 from bayesgrove.core.jit import kernel
@@ -23,13 +24,38 @@ class JoinedTree(NamedTuple):
     """The last so many merges join roots of the forest."""
 
 
-def joined_tree(prior: Any, forest: Forest, log_kappa: np.ndarray, n_items: int) -> JoinedTree:
-    """One tree: the roots of a forest joined greedily, the pair of least log d first."""
+def joined_tree(
+    prior: Any,
+    forest: Forest,
+    log_kappa: np.ndarray,
+    n_items: int,
+    *,
+    tempered: bool = False,
+    complete: bool = False,
+) -> JoinedTree:
+    """One tree: the roots of a forest joined greedily, the pair of least log d first.
+
+    Parameters
+    ----------
+    prior : NamedTuple
+        A likelihood's prior.
+    forest : Forest
+    log_kappa : ndarray of shape (n_items + 1,)
+        Log weight of a cluster by its size.
+    n_items : int
+    tempered : bool
+        Join in the size-tempered order instead; `log_kappa` is then that of a Dirichlet process.
+    complete : bool
+        Whether no cell of the data is missing, which the size-tempered order then makes use of.
+    """
     pairs, made = merges_of(forest, n_items)
     roots = sorted_roots(forest)
-    children, log_d, log_tree = join_greedily(
-        prior, forest.rows[roots], forest.size[roots], forest.log_tree[roots], log_kappa, False
-    )
+    if tempered:
+        children, log_d, log_tree = join_tempered(prior, forest, roots, float(log_kappa[1]), complete=complete)
+    else:
+        children, log_d, log_tree = join_greedily(
+            prior, forest.rows[roots], forest.size[roots], forest.log_tree[roots], log_kappa, False
+        )
     if not np.isfinite(log_tree).all():
         raise NumericalError(
             "the dissimilarity of two clusters is not finite. "
@@ -45,6 +71,16 @@ def joined_tree(prior: Any, forest: Forest, log_kappa: np.ndarray, n_items: int)
         np.concatenate([forest.log_tree[nodes], log_tree]),
         len(children),
     )
+
+
+def join_tempered(
+    prior: Any, forest: Forest, roots: np.ndarray, log_concentration: float, *, complete: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pairs in the size-tempered order over roots 0 .. n_roots - 1, with log d and log T of the node each makes."""
+    k = roots.size
+    atoms = Atoms(forest.rows[roots], forest.size[roots].astype(float), forest.log_tree[roots], np.zeros(k))
+    top = agglomerate(prior, atoms, log_concentration, complete=complete, tempered=True)
+    return top.children, -top.log_odds[k:], top.log_q[k:]
 
 
 @kernel

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import add, log_marginal, merge, remove
-from bayesgrove.models.nrm.lanes import LANES, fill_lane, fill_lane_without, n_fields, score_lanes
+from bayesgrove.scoring.lanes import LANES, fill_lane, fill_lane_without, n_fields, score_lanes
 from bayesgrove.stats.fastlog import stand_alone
 from bayesgrove.stats.special import log_add
 

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from bayesgrove.likelihoods.categorical import CategoricalPrior
-from bayesgrove.likelihoods.columns import CATEGORICAL, ColumnsPrior
+from bayesgrove.likelihoods.columns import ColumnsPrior
+from bayesgrove.likelihoods.families import IS_NOMINAL
 from bayesgrove.likelihoods.multinomial import MultinomialPrior
 
 MOST_CATEGORIES = 64
@@ -23,7 +24,7 @@ def euclidean_points(prior: Any, values: np.ndarray) -> np.ndarray:
     if isinstance(prior, CategoricalPrior):
         is_code = np.ones(values.shape[1], bool)
     elif isinstance(prior, ColumnsPrior):
-        is_code = prior.family == CATEGORICAL
+        is_code = IS_NOMINAL[prior.family]
     else:
         is_code = np.zeros(values.shape[1], bool)
     parts = [unit_variance(values[:, ~is_code]), *(one_hot(values[:, j]) for j in np.flatnonzero(is_code))]

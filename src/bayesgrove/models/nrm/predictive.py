@@ -18,9 +18,9 @@ from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.likelihoods.drawing import draw_rows_of
 from bayesgrove.models.nrm.hyper import free_places, scaled
-from bayesgrove.models.nrm.lanes import fill_lane, n_fields, padded, score_lanes
 from bayesgrove.models.nrm.process import ALPHA, DIRICHLET, SIGMA, V
-from bayesgrove.models.nrm.scorers import choose_scorer
+from bayesgrove.scoring.lanes import fill_lane, n_fields, padded, score_lanes
+from bayesgrove.scoring.row_scorers import choose_scorer
 
 MOST_DRAWS = 100
 MOST_BYTES = 256 * 2**20

@@ -15,7 +15,6 @@ from bayesgrove.models.nrm.gibbs import gibbs_points
 from bayesgrove.models.nrm.guide import Guide, weigh_guide
 from bayesgrove.models.nrm.hyper import draw_factors, free_places, scaled
 from bayesgrove.models.nrm.local import draw_local_points
-from bayesgrove.models.nrm.multiway import propose_multiway, take_proposal
 from bayesgrove.models.nrm.process import (
     ALPHA,
     GENERALISED_GAMMA,
@@ -27,21 +26,18 @@ from bayesgrove.models.nrm.process import (
     start_log_kappa,
     start_numbers,
 )
-from bayesgrove.models.nrm.scorers import choose_scorer
-from bayesgrove.models.nrm.split_merge import LAWS, MERGES, MERGES_ACCEPTED, N_TALLIES, SPLITS, SPLITS_ACCEPTED
+from bayesgrove.models.nrm.split_merge import LAWS, N_TALLIES
 from bayesgrove.models.nrm.starts import GuideStart
 from bayesgrove.models.nrm.state import (
-    Clusters,
     State,
     fill_alone,
     grow,
-    is_full,
     log_joint_of,
     new_state,
     rebuild,
     refill,
 )
-from bayesgrove.models.nrm.weighted_point import draw_weighted_point, log_point_choice
+from bayesgrove.scoring.row_scorers import choose_scorer
 
 TALLY_NAMES = ("splits", "splits_accepted", "merges", "merges_accepted")
 
@@ -177,7 +173,7 @@ class MixtureSampler:
     # ---- moves
 
     def move(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
-        """One of "gibbs", "anchors", "local", "l3", "v2", "process", "likelihood"."""
+        """One of "gibbs", "anchors", "local", "process", "likelihood"."""
         return chosen_move(MOVES, step)(self, rng, state, step)
 
     def _gibbs(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
@@ -225,37 +221,6 @@ class MixtureSampler:
             if done == codes.size:
                 return dict(zip(TALLY_NAMES, tallies.tolist(), strict=True))
             state.clusters = grow(state.clusters)
-
-    def _multiway(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
-        """Splits into several parts and merges of several clusters (V2)."""
-        tallies, guide_key, log_kappa = np.zeros(N_TALLIES, np.int64), self.guide.key, state.weights.log_kappa
-        for _ in range(step.times):
-            prior = state.scorer.prior
-            proposal = propose_multiway(rng, prior, self.values, state.clusters, log_kappa, guide_key)
-            kind = MERGES if proposal.touched.sum() > 1 else SPLITS
-            tallies[kind] += proposal.members.size > 0
-            if proposal.n_parts > 0:
-                tallies[SPLITS_ACCEPTED if kind == SPLITS else MERGES_ACCEPTED] += 1
-                while is_full(state.clusters, proposal.n_parts):
-                    state.clusters = grow(state.clusters)
-                take_proposal(state.scorer, state.clusters, proposal)
-        return dict(zip(TALLY_NAMES, tallies.tolist(), strict=True))
-
-    def _weighted_point(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
-        """Gibbs steps of points chosen through the trees of their clusters (L3)."""
-        values, guide_key, log_kappa = self.values, self.guide.key, state.weights.log_kappa
-        n_accepted = 0
-        for _ in range(step.times):
-            prior, before = state.scorer.prior, state.clusters
-            point, log_before = draw_weighted_point(rng, prior, values, before, log_kappa, guide_key)
-            state.clusters = Clusters(*(array.copy() for array in before))
-            self._move_points(rng, state, np.array([point]))
-            log_after = log_point_choice(prior, values, state.clusters, log_kappa, guide_key, point)
-            if -rng.standard_exponential() < log_after - log_before:
-                n_accepted += 1
-            else:
-                state.clusters = before
-        return {"points": step.times, "points_accepted": n_accepted}
 
     def _process(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
         """u, concentration and sigma."""
@@ -329,8 +294,6 @@ MOVES: dict[str, Callable[[MixtureSampler, np.random.Generator, State, Step], Ma
     "gibbs": MixtureSampler._gibbs,
     "anchors": MixtureSampler._anchors,
     "local": MixtureSampler._local,
-    "l3": MixtureSampler._weighted_point,
-    "v2": MixtureSampler._multiway,
     "process": MixtureSampler._process,
     "likelihood": MixtureSampler._likelihood,
 }

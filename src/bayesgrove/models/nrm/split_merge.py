@@ -26,7 +26,7 @@ from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import log_marginal, merge
 from bayesgrove.models.nrm.gibbs import draw_from_logs, drop_cluster
 from bayesgrove.models.nrm.guide import cut_weight, draw_gap
-from bayesgrove.models.nrm.lanes import fill_lane
+from bayesgrove.scoring.lanes import fill_lane
 from bayesgrove.stats.fastlog import stand_alone
 from bayesgrove.stats.special import log_add
 

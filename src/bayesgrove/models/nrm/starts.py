@@ -5,15 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from bayesgrove.agglomeration.potentials import cluster_rows, greedy_merges, rows_of_points
+from bayesgrove.agglomeration.learn import new_space
+from bayesgrove.agglomeration.potentials import cluster_rows, greedy_merges
+from bayesgrove.agglomeration.search import cut_of, search_tree
+from bayesgrove.agglomeration.splits import Problem
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.models.nrm.guide import FLOOR, Guide
 from bayesgrove.models.nrm.incremental import incremental_forest
-from bayesgrove.models.nrm.lanes import score_lanes
 from bayesgrove.models.nrm.process import Process, start_log_kappa
-from bayesgrove.models.nrm.scorers import choose_scorer
 from bayesgrove.models.nrm.state import empty_clusters, rebuild
+from bayesgrove.scoring.lanes import score_lanes
+from bayesgrove.scoring.row_scorers import choose_scorer
 from bayesgrove.stats.partitions import relabel
 
 SAMPLE_ROWS, LARGER_SAMPLE, MANY_CLUSTERS = 500, 1_000, 40
@@ -60,9 +63,16 @@ def settled(prior: Any, values: np.ndarray, labels: np.ndarray, log_kappa: np.nd
     return labels
 
 
+def searched_labels(prior: Any, values: np.ndarray, log_concentration: float) -> np.ndarray:
+    """The clusters of the best tree found over a few rows, under this prior."""
+    problem = Problem(prior, values, log_concentration, not bool(np.isnan(values).any()), 0, 1)
+    space = new_space(prior, log_concentration, (), learn_concentration=False)
+    return relabel(cut_of(search_tree(problem, space).forest))
+
+
 @dataclass(frozen=True)
 class SampleStart:
-    """Greedy clustering of a random sample; every other row joins the cluster of largest predictive weight.
+    """Clusters of the best tree found over a random sample; other rows join that of largest predictive weight.
 
     Parameters
     ----------
@@ -95,8 +105,7 @@ class SampleStart:
     ) -> tuple[np.ndarray, np.ndarray]:
         n = self.values.shape[0]
         sample = rng.choice(n, min(n, n_rows), replace=False)
-        rows = rows_of_points(self.prior, np.ascontiguousarray(self.values[sample]))
-        return sample, greedy_merges(self.prior, log_kappa, rows, np.ones(sample.size, np.int64), stop=True).labels
+        return sample, searched_labels(self.prior, np.ascontiguousarray(self.values[sample]), float(log_kappa[1]))
 
 
 @dataclass(frozen=True)

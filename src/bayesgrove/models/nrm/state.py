@@ -10,8 +10,8 @@ import numpy as np
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import add, log_marginal, n_stats
-from bayesgrove.models.nrm.lanes import LANES, fill_lane, n_fields, padded, score_lanes
 from bayesgrove.models.nrm.process import log_constant, log_kappa_table
+from bayesgrove.scoring.lanes import LANES, fill_lane, n_fields, padded, score_lanes
 
 
 class Clusters(NamedTuple):
@@ -79,11 +79,6 @@ def grow(clusters: Clusters) -> Clusters:
         lanes=wider(clusters.lanes, 1),
         log_marginal=wider(clusters.log_marginal),
     )
-
-
-def is_full(clusters: Clusters, n_more: int = 1) -> bool:
-    """Whether there is no room for so many more clusters and the scratch place."""
-    return int(clusters.n_clusters[0]) + n_more >= clusters.sizes.size
 
 
 @kernel

@@ -18,8 +18,8 @@ from bayesgrove.models.nrm.anchors import Options, split_merge_moves
 from bayesgrove.models.nrm.guide import Guide
 from bayesgrove.models.nrm.process import Process
 from bayesgrove.models.nrm.sampler import MixtureSampler, make_sampler
-from bayesgrove.models.nrm.scorers import choose_scorer
 from bayesgrove.models.nrm.state import Clusters, Weights
+from bayesgrove.scoring.row_scorers import choose_scorer
 
 FEW_ROWS = 8
 

@@ -36,3 +36,14 @@ def mean_parameters(prior: TreePrior, counts: Counts) -> Parameters:
     emission, log_scale = gaussian.density_rows(prior.gaussians, moments)
     tables = with_mean(rows, prior.strengths, prior.mode)
     return Parameters(tables._replace(emission=emission, log_scale=log_scale), moments)
+
+
+def pair_probabilities(responsibilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Mean probability that two trees of a cluster are of one component, by cluster; 1 for a cluster of one tree."""
+    n_clusters, n_components = int(labels.max()) + 1, responsibilities.shape[1]
+    totals, squares = np.zeros((n_clusters, n_components)), np.zeros(n_clusters)
+    np.add.at(totals, labels, responsibilities)
+    np.add.at(squares, labels, (responsibilities**2).sum(axis=1))
+    sizes = np.bincount(labels)
+    pairs = np.maximum(sizes * (sizes - 1.0), 1.0)
+    return np.where(sizes > 1, np.clip(((totals**2).sum(axis=1) - squares) / pairs, 0.0, 1.0), 1.0)

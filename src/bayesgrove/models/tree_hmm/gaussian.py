@@ -12,16 +12,24 @@ from scipy.special import digamma, gammaln
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.base import column_moments
-from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
 from bayesgrove.stats.special import LOG_2PI
 
 MEAN, VARIANCE = 0, 1
 
 
+class NormalGamma(NamedTuple):
+    """Hyperparameters of the mean and the variance of each column."""
+
+    mean: np.ndarray
+    strength: np.ndarray
+    shape: np.ndarray
+    rate: np.ndarray
+
+
 class Gaussians(NamedTuple):
     """Prior of every state's means and variances, and the different values seen."""
 
-    prior: GaussianDiagonalPrior
+    prior: NormalGamma
     values: np.ndarray
     """float64 (n_rows, n_columns); nan is a missing cell."""
 
@@ -30,15 +38,15 @@ def default_gaussians(values: np.ndarray) -> Gaussians:
     """A weak prior centred on the values: mean strength 0.1, precision Gamma(2, a quarter of the variance)."""
     mean, variance = column_moments(values)
     strength, shape = np.full(mean.size, 0.1), np.full(mean.size, 2.0)
-    return Gaussians(GaussianDiagonalPrior(mean, strength, shape, variance / 4), values)
+    return Gaussians(NormalGamma(mean, strength, shape, variance / 4), values)
 
 
-def posterior_numbers(gaussians: Gaussians, counts: np.ndarray) -> GaussianDiagonalPrior:
+def posterior_numbers(gaussians: Gaussians, counts: np.ndarray) -> NormalGamma:
     """Normal-gamma numbers, each (component, state, column), given counts (component, row, state)."""
     mean, strength, shape, rate = gaussians.prior
     n, centre, spread = weighted_moments(np.ascontiguousarray(counts), gaussians.values)
     shrink = n * strength / (strength + n)
-    return GaussianDiagonalPrior(
+    return NormalGamma(
         (strength * mean + n * centre) / (strength + n),
         strength + n,
         shape + 0.5 * n,

@@ -86,12 +86,6 @@ def _numbered_values(forest: Forest) -> tuple[np.ndarray, np.ndarray]:
     return different, numbers
 
 
-def n_rows(forest: Forest) -> int:
-    """Number of rows of the emission table."""
-    values = node_values(forest)
-    return forest.n_labels if values is None else len(values)
-
-
 def in_blocks(links: Links, n_nodes: int) -> Iterator[tuple[slice, Links]]:
     """Trees in blocks of some `n_nodes`, so that what a pass over a block writes still lies in the caches when it is
     read again; all at once where trees share subtrees."""

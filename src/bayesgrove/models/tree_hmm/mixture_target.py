@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
-from bayesgrove.models.tree_hmm.gaussian import Gaussians
+from bayesgrove.models.tree_hmm.gaussian import Gaussians, NormalGamma
 from bayesgrove.models.tree_hmm.links import Links, unique_links
 from bayesgrove.models.tree_hmm.parameters import TreePrior, make_prior
 from bayesgrove.models.tree_hmm.tables import Shape, Strengths
@@ -122,7 +121,7 @@ def prior_of(target: Target, values: np.ndarray) -> TreePrior:
         strengths = strengths._replace(initial=per_state, transition=per_state)
     if target.points.shape[1] == 0:
         return TreePrior(target.shape, strengths)
-    return TreePrior(target.shape, strengths, Gaussians(GaussianDiagonalPrior(*target.gaussian), target.points))
+    return TreePrior(target.shape, strengths, Gaussians(NormalGamma(*target.gaussian), target.points))
 
 
 def strengths_of(values: np.ndarray) -> Strengths:

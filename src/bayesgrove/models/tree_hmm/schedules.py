@@ -4,7 +4,6 @@ from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.inference.schedule import Schedule, Step
 
 METHODS = ("gibbs", "collapsed")
-SPLIT_MERGES = ("retained", "sequential", None)
 N_AUXILIARY = 3
 
 

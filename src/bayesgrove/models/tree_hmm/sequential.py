@@ -20,8 +20,6 @@ from bayesgrove.models.tree_hmm.mixture_target import CONCENTRATION
 from bayesgrove.models.tree_hmm.split_merge import MERGES, MERGES_ACCEPTED, SPLITS, SPLITS_ACCEPTED, leaving_weight
 from bayesgrove.stats.special import softplus
 
-DRAW, REPLAY = range(2)
-
 
 @kernel
 def allocate(rng, target, cells, values, order, is_split, is_replay, sides, states, switches, counts, totals):

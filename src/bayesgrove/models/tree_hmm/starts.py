@@ -19,7 +19,6 @@ START_TABLES = 5.0
 """Concentration of the first tables' rows: nearly uniform, or trees would go to whatever component is least odd."""
 N_ROUNDS = 10
 N_RANDOM_CLUSTERS = 10
-STARTS = ("vb", "one", "random")
 
 
 @dataclass(frozen=True)

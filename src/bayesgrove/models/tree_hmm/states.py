@@ -6,32 +6,9 @@ from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.tree_hmm.engine import make_scratch, upward
 from bayesgrove.models.tree_hmm.links import Links
-from bayesgrove.models.tree_hmm.tables import BOTTOM_PRIOR, RENORM, Counts, Tables, shape_of, zero_counts
+from bayesgrove.models.tree_hmm.tables import BOTTOM_PRIOR, RENORM, Tables
 from bayesgrove.models.tree_hmm.upward import weigh_transitions
 from bayesgrove.stats.sampling import draw_binomial
-
-
-def hard_counts(rng: np.random.Generator, links: Links, tables: Tables, mode: int, sizes: np.ndarray) -> Counts:
-    """Uses of all cells by states and switches drawn for every tree.
-
-    Parameters
-    ----------
-    sizes : int64 array of shape (K, n_trees)
-        How often each tree is drawn under each component: 1 where it belongs to it, else 0.
-    """
-    counts = zero_counts(len(tables.switching), shape_of(tables, mode))
-    scratch = make_scratch(links, tables)
-    for k in range(len(tables.switching)):
-        drawn = np.zeros(scratch.beta.shape, np.int64)
-        if not sizes[k].any():
-            continue
-        upward(links, tables, k, mode, scratch)
-        roots = np.bincount(links.roots, sizes[k], links.labels.size).astype(np.int64)
-        draw_hard_counts(
-            rng, links, tables.switching[k], tables.transition[k], mode, scratch.beta, roots, drawn,
-            counts.initial[k], counts.emission[k], counts.switching[k], counts.transition[k],
-        )  # fmt: skip
-    return counts
 
 
 @kernel

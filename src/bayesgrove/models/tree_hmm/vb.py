@@ -127,17 +127,6 @@ def vb_start(
     return fit._replace(responsibilities=fit.responsibilities[:, trees.number])
 
 
-def vb_from_responsibilities(
-    links: Links, prior: TreePrior, tables: Tables, responsibilities: np.ndarray, concentration: float, n_iter: int
-) -> VBFit:
-    """A variational fit from given tables and responsibilities (K, n_trees), such as those of a sampler's state."""
-    trees = distinct_trees(links)
-    weights = np.stack([np.bincount(trees.number, row, trees.multiplicity.size) for row in responsibilities])
-    laws = _Laws(expected_counts(trees.links, tables, prior.mode, weights), weights.sum(axis=1))
-    fit = _iterate(trees, prior, concentration, laws, n_iter, _Watch(None, n_iter))
-    return fit._replace(responsibilities=fit.responsibilities[:, trees.number])
-
-
 def choose_n_states(
     rng: np.random.Generator,
     links: Links,
