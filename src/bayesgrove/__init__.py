@@ -7,54 +7,22 @@ import importlib
 from importlib import metadata
 from typing import Any
 
+from bayesgrove.estimators.registry import MODELS
+
 __version__ = metadata.version("bayesgrove")
 
 _HOMES = {
-    "BHC": "bayesgrove.estimators.bhc",
-    "BHCC": "bayesgrove.estimators.bhcc",
-    "BHMC": "bayesgrove.estimators.bhmc",
-    "CrossCat": "bayesgrove.estimators.crosscat",
-    "IncrementalBHC": "bayesgrove.estimators.incremental_bhc",
-    "InfiniteTreeHMMMixture": "bayesgrove.estimators.infinite_tree_hmm_mixture",
-    "NRMMixture": "bayesgrove.estimators.nrm_mixture",
+    **{model.name: model.module for model in MODELS.values()},
     "Posterior": "bayesgrove.inference.posterior",
-    "RBHMC": "bayesgrove.estimators.rbhmc",
-    "RandomizedBHC": "bayesgrove.estimators.randomized_bhc",
-    "RandomizedBHCC": "bayesgrove.estimators.randomized_bhcc",
     "Tree": "bayesgrove.trees.table",
     "TreeData": "bayesgrove.io.tree_data",
-    "TreeHMM": "bayesgrove.estimators.tree_hmm",
-    "TreeHMMMixture": "bayesgrove.estimators.tree_hmm_mixture",
     "load": "bayesgrove.estimators.saving",
     "read_trees": "bayesgrove.io.tree_data",
     "sweep": "bayesgrove.sweeps.run",
 }
 _MODULES = ("datasets", "likelihoods", "metrics", "plot")
 
-__all__ = [  # noqa: RUF022  (plainly sorted: RBHMC is a class, not a constant)
-    "BHC",
-    "BHCC",
-    "BHMC",
-    "CrossCat",
-    "IncrementalBHC",
-    "InfiniteTreeHMMMixture",
-    "NRMMixture",
-    "Posterior",
-    "RBHMC",
-    "RandomizedBHC",
-    "RandomizedBHCC",
-    "Tree",
-    "TreeData",
-    "TreeHMM",
-    "TreeHMMMixture",
-    "datasets",
-    "likelihoods",
-    "load",
-    "metrics",
-    "plot",
-    "read_trees",
-    "sweep",
-]
+__all__ = sorted((*_HOMES, *_MODULES))
 
 
 def __getattr__(name: str) -> Any:

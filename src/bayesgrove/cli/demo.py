@@ -19,14 +19,19 @@ from bayesgrove.core.table import table_from_array
 DATA = "wine (demo)"
 INTRODUCTION = """\
 178 Italian wines from three growers, described by 13 chemical measurements (scikit-learn's wine data). \
-Bayesian hierarchical clustering joins them pair by pair into a tree; for each merge it weighs the evidence \
-that both sides are one cluster against the evidence that they are not. \
-It is told neither the growers nor how many there are: cutting the tree where merges become less likely than \
-not gives the clusters. The numbers below say how sure it is."""
+Bayesian hierarchical clustering arranges them in a tree. Each merge weighs the evidence that both sides \
+are one cluster against the evidence that they are not, and among many trees the one with the highest evidence \
+found is kept. The model knows neither the growers nor how many there are."""
+UNIONS = """\
+Each cluster is a union of Gaussian components of the mixture that no valley of the density separates. A grower's \
+wines need not follow one Gaussian, so it may take several components to describe them."""
+CERTAINTY = """\
+Given this tree, the probability that the rows of a component are one component, and that it and its neighbour in \
+the tree are one:"""
 
 
 def demo(out: Path, console: Console, *, force: bool) -> None:
-    """Cluster the wines, compare with the growers, show how sure each merge is."""
+    """Cluster the wines, compare the clusters with the growers, show how sure each merge is."""
     force = force or _is_own(out)
     run_folder.check_destination(out, force=force)
     from sklearn.datasets import load_wine
@@ -62,33 +67,40 @@ def _is_own(out: Path) -> bool:
 def _fit(table: Any) -> tuple[Any, float]:
     model = models.model_class("bhc")(random_state=0)
     start = time.perf_counter()
-    with progress_of(model, "joining 178 wines"):
+    with progress_of(model, "clustering 178 wines"):
         model.fit(table)
     return model, time.perf_counter() - start
 
 
 def _show(console: Console, model: Any, growers: np.ndarray, seconds: float) -> None:
+    console.print(f"Tree found in {seconds:.1f} s (the first run compiles).", highlight=False)
     found = count(model.n_clusters_, "cluster")
-    console.print(f"{found} in {seconds:.1f} s (the first run compiles), against the growers:", highlight=False)
+    console.print(f"\n{found}, against the growers:", highlight=False)
     console.print(cross_grid(model.labels_, growers))
-    console.print("\nHow sure: the probability that each cluster is one, and that it is one with its neighbour:")
-    console.print(cluster_grid(model.tree_, model.labels_))
-    console.print()
-    console.print(numbers_grid(model))
-    console.print("\nThe tree, small branches folded:")
+    _show_components(console, model)
+    console.print("\nThe tree, small branches folded; the numbers are merge probabilities:")
     show_tree(console, model.tree_, 21)
 
 
+def _show_components(console: Console, model: Any) -> None:
+    """The components of the mixture, how sure they are, and the hyperparameters."""
+    console.print(f"\n{UNIONS} Here there are {count(model.n_components_, 'component')}.", highlight=False)
+    console.print(f"\n{CERTAINTY}", highlight=False)
+    console.print(cluster_grid(model.tree_, model.component_labels_, group="component", whole="component"))
+    console.print()
+    console.print(numbers_grid(model))
+
+
 def cross_grid(labels: np.ndarray, classes: np.ndarray) -> Grid:
-    """Counts of clusters (rows) against known classes (columns)."""
+    """Counts of clusters against known classes (columns)."""
     names = np.unique(classes)
     grid = Grid(box=None, pad_edge=False, header_style="bold")
     grid.add_column("cluster", justify="right")
     for name in names:
         grid.add_column(str(name), justify="right")
-    for cluster in range(int(labels.max()) + 1):
-        counts = [int(np.sum((labels == cluster) & (classes == name))) for name in names]
-        grid.add_row(str(cluster), *(str(count) if count else "." for count in counts))
+    for group in range(int(labels.max()) + 1):
+        counts = [int(np.sum((labels == group) & (classes == name))) for name in names]
+        grid.add_row(str(group), *(str(count) if count else "." for count in counts))
     return grid
 
 
@@ -96,6 +108,6 @@ def _python_lines(out: Path) -> list[str]:
     return [
         "import bayesgrove as bg",
         f"model = bg.load({str(out / run_folder.MODEL)!r})",
-        "model.labels_, model.tree_.nodes, model.tree_.cut(n_clusters=3)",
+        "model.labels_, model.tree_.nodes, model.cut(n_clusters=3)",
         "model.tree_.plot()",
     ]

@@ -1,22 +1,17 @@
 """The command `bayesgrove`. Commands import what they need when they run, so that help is quick."""
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bayesgrove.cli.interrupts import CtrlC, hearing_ctrl_c
+from bayesgrove.cli.endings import run_app
 from bayesgrove.cli.models import MODELS
-from bayesgrove.core.errors import BayesgroveError, InvalidInputError, MemoryLimitError
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-USER_ERROR, OUR_ERROR, INTERRUPTED = 2, 1, 130
-INTERRUPTION = "interrupted before the end."
 
 app = typer.Typer(
     name="bayesgrove",
@@ -222,38 +217,6 @@ def watch(
     run_watch(run, _console(), host=host, port=port, browser=browser)
 
 
-@app.command()
-def reproduce(
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="An experiment; without it all are listed.")
-    ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Run all experiments; the same command goes on.")] = False,
-    show: Annotated[bool, typer.Option("--show", help="With --all: run nothing, show what is in the folder.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Smaller tables and fewer repeats.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for the tables as CSV and the verdicts.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of data and methods.")] = 0,
-    data_home: Annotated[Path | None, typer.Option(help="Folder of the research data.")] = None,
-    force: Force = False,
-) -> None:
-    """Run an experiment of a paper again and judge its claims."""
-    from bayesgrove.cli.progress import log_to_stderr
-    from bayesgrove.cli.reproduce import list_experiments
-    from bayesgrove.cli.reproduce import reproduce as run_experiment
-    from bayesgrove.cli.reproduce_all import Request, reproduce_all
-
-    if every and name is not None:
-        raise InvalidInputError(f"--all runs every experiment; leave {name} out, or --all.")
-    if show and not every:
-        raise InvalidInputError("--show goes with --all: it shows what all experiments left in a folder.")
-    with log_to_stderr(0):
-        if every:
-            reproduce_all(Request(quick, seed, data_home, out, force, show), _console())
-        elif name is None:
-            list_experiments(_console())
-        else:
-            run_experiment(name, _console(), quick=quick, out=out, seed=seed, data_home=data_home, force=force)
-
-
 @app.command(short_help="Fit a model under many settings, several times each.")
 def sweep(
     model: Annotated[str, typer.Argument(metavar="MODEL", help=f"One of: {', '.join(MODELS)}.")],
@@ -309,47 +272,11 @@ def doctor() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; gives the exit code: 0, 2 for the user's fault, 1 for ours, 130 on Ctrl+C."""
-    with hearing_ctrl_c() as pressed:
-        return _run(list(sys.argv[1:] if arguments is None else arguments) or ["--help"], pressed)
-
-
-def _run(words: list[str], pressed: CtrlC) -> int:
-    try:
-        code = int(app(args=words, prog_name="bayesgrove", standalone_mode=False) or 0)
-        # Ctrl+C comes as this code or as an exception, as typer's version will have it.
-        return _complain(INTERRUPTION, INTERRUPTED) if code == INTERRUPTED else code
-    except _CLICK_ERROR as error:
-        return _complain(error.format_message(), USER_ERROR)
-    except (InvalidInputError, MemoryLimitError) as error:
-        return _complain(str(error), USER_ERROR)
-    except (KeyboardInterrupt, typer.Abort):
-        return _complain(INTERRUPTION, INTERRUPTED)
-    except BayesgroveError as error:
-        is_stop = type(error).__name__ == "InterruptedRunError"
-        return _complain(str(error), INTERRUPTED if is_stop else OUR_ERROR)
-    except Exception as error:
-        if pressed.is_set:  # the compiler makes another error of a Ctrl+C that comes while it calls back
-            return _complain(INTERRUPTION, INTERRUPTED)
-        if os.environ.get("BAYESGROVE_TRACEBACK"):
-            raise
-        return _complain(
-            f"internal error, please report it: {type(error).__name__}: {error} "
-            "(set BAYESGROVE_TRACEBACK=1 to see where)",
-            OUR_ERROR,
-        )
-
-
-# typer carries click inside or depends on it, as its version will have it; both share this name.
-_CLICK_ERROR: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    return run_app(app, words, usage="bayesgrove", prefix="bayesgrove")
 
 
 def _console() -> "Console":
     from rich.console import Console
 
     return Console(highlight=False)
-
-
-def _complain(message: str, code: int) -> int:
-    line = " ".join(message.split())
-    print(f"bayesgrove: {line}", file=sys.stderr)
-    return code

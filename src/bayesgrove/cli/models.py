@@ -1,27 +1,15 @@
 """Models by the names they have on the command line; a class is imported only when it is asked for."""
 
-import importlib
 from typing import Any
 
 from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.core.late import late
+from bayesgrove.estimators import registry
 
-MODELS = {
-    "bhc": "bayesgrove.estimators.bhc:BHC",
-    "bhcc": "bayesgrove.estimators.bhcc:BHCC",
-    "bhmc": "bayesgrove.estimators.bhmc:BHMC",
-    "crosscat": "bayesgrove.estimators.crosscat:CrossCat",
-    "incremental-bhc": "bayesgrove.estimators.incremental_bhc:IncrementalBHC",
-    "infinite-tree-hmm-mixture": "bayesgrove.estimators.infinite_tree_hmm_mixture:InfiniteTreeHMMMixture",
-    "nrm-mixture": "bayesgrove.estimators.nrm_mixture:NRMMixture",
-    "randomized-bhc": "bayesgrove.estimators.randomized_bhc:RandomizedBHC",
-    "randomized-bhcc": "bayesgrove.estimators.randomized_bhcc:RandomizedBHCC",
-    "rbhmc": "bayesgrove.estimators.rbhmc:RBHMC",
-    "tree-hmm": "bayesgrove.estimators.tree_hmm:TreeHMM",
-    "tree-hmm-mixture": "bayesgrove.estimators.tree_hmm_mixture:TreeHMMMixture",
-}
+MODELS = {model.command: f"{model.module}:{model.name}" for model in registry.MODELS.values()}
 """Kebab-case name -> "module:Class"."""
 
-TREE_MODELS = ("infinite-tree-hmm-mixture", "tree-hmm", "tree-hmm-mixture")
+TREE_MODELS = tuple(model.command for model in registry.MODELS.values() if model.takes_trees)
 """Their data are trees, not the rows of a table."""
 
 LOADER = "bayesgrove.estimators.saving:load"
@@ -31,7 +19,7 @@ def model_class(name: str) -> Any:
     """The estimator class of a kebab-case name."""
     if name not in MODELS:
         raise InvalidSettingError(f"MODEL is one of {', '.join(MODELS)}, got {name!r}.", model=name)
-    return _find(MODELS[name])
+    return late(MODELS[name])
 
 
 def takes_trees(name: str) -> bool:
@@ -41,9 +29,4 @@ def takes_trees(name: str) -> bool:
 
 def load_model(path: Any) -> Any:
     """A fitted estimator from its model file."""
-    return _find(LOADER)(path)
-
-
-def _find(place: str) -> Any:
-    module, name = place.split(":")
-    return getattr(importlib.import_module(module), name)
+    return late(LOADER)(path)

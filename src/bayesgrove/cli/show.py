@@ -28,7 +28,8 @@ def show_model(console: Console, model: Any, run: Path) -> None:
     sizes = np.bincount(model.labels_)
     noun = "tree" if views.has_typical_trees(model) else "row"
     console.print(f"{count(len(sizes), 'cluster')} of {count(int(sizes.sum()), noun)}", style="bold")
-    console.print(cluster_grid(model.tree_, model.labels_, noun))
+    whole = "component" if model.result_.n_components > len(sizes) else "cluster"
+    console.print(cluster_grid(model.tree_, model.labels_, noun, whole=whole))
     if hasattr(model, "posterior_"):
         console.print()
         show_chains(console, model, run)
@@ -76,14 +77,20 @@ def show_tree(console: Console, tree: Any, max_lines: int = 30) -> None:
         console.print(Text(line), no_wrap=True, overflow="ellipsis", crop=True)
 
 
-def cluster_grid(tree: Any, labels: np.ndarray, noun: str = "row") -> Grid:
-    """A grid of clusters, the largest first: size, and how sure the merges in and above it are."""
+def cluster_grid(
+    tree: Any, labels: np.ndarray, noun: str = "row", *, group: str = "cluster", whole: str = "cluster"
+) -> Grid:
+    """A grid of clusters, the largest first: size, and how sure the merges in and above it are.
+
+    `group` is what labels are of, `whole` what merge probabilities are about: clusters, or components where clusters
+    are unions of them.
+    """
     sizes = np.bincount(labels)
     order = np.argsort(-sizes, kind="stable")
     roots = cluster_roots(tree, labels)
     chance = tree.nodes["probability"]
     grid = Grid(box=None, pad_edge=False, header_style="bold")
-    for title in ("cluster", f"{noun}s", "share", "one cluster", "one with its neighbour"):
+    for title in (group, f"{noun}s", "share", f"one {whole}", "one with its neighbour"):
         grid.add_column(title, justify="right")
     for cluster in order[:MAX_CLUSTERS]:
         node = roots[cluster]

@@ -1,29 +1,17 @@
-"""The scikit-learn facade."""
+"""The scikit-learn facade; classes are imported when first used."""
 
-from bayesgrove.estimators.bhc import BHC
-from bayesgrove.estimators.bhcc import BHCC
-from bayesgrove.estimators.bhmc import BHMC
-from bayesgrove.estimators.crosscat import CrossCat
-from bayesgrove.estimators.incremental_bhc import IncrementalBHC
-from bayesgrove.estimators.infinite_tree_hmm_mixture import InfiniteTreeHMMMixture
-from bayesgrove.estimators.nrm_mixture import NRMMixture
-from bayesgrove.estimators.randomized_bhc import RandomizedBHC
-from bayesgrove.estimators.randomized_bhcc import RandomizedBHCC
-from bayesgrove.estimators.rbhmc import RBHMC
-from bayesgrove.estimators.tree_hmm import TreeHMM
-from bayesgrove.estimators.tree_hmm_mixture import TreeHMMMixture
+from typing import Any
 
-__all__ = [
-    "BHC",
-    "BHCC",
-    "BHMC",
-    "RBHMC",
-    "CrossCat",
-    "IncrementalBHC",
-    "InfiniteTreeHMMMixture",
-    "NRMMixture",
-    "RandomizedBHC",
-    "RandomizedBHCC",
-    "TreeHMM",
-    "TreeHMMMixture",
-]
+from bayesgrove.estimators.registry import MODELS
+
+__all__ = sorted(MODELS)
+
+
+def __getattr__(name: str) -> Any:
+    if name in MODELS:
+        return MODELS[name].load()
+    raise AttributeError(f"module 'bayesgrove.estimators' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

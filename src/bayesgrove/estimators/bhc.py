@@ -1,39 +1,59 @@
-"""`BHC`: exact greedy Bayesian hierarchical clustering."""
+"""`BHC`: Bayesian hierarchical clustering of rows."""
 
 from typing import Any
 
 from joblib import effective_n_jobs
 
 from bayesgrove.agglomeration.exact import SCORES
+from bayesgrove.agglomeration.splits import Settings
+from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.estimators.settings import check_choice, check_positive, check_whole
 from bayesgrove.estimators.tree_clusterer import TreeClusterer
-from bayesgrove.likelihoods import Bound
+from bayesgrove.likelihoods import Bound, GaussianFull
+from bayesgrove.likelihoods.base import LEARN
 from bayesgrove.models.bhc.fit import ExactOptions, Fitted, fit_exact
+from bayesgrove.models.bhc.fit_randomized import fit_randomized_best
+
+MOST_FULL_ROWS = 2_000
+"""With more rows, "auto" searches for trees of full covariances by samples, as `RandomizedBHC` does."""
+TREE_SEED = 0
+"""Of these samples: the tree does not depend on `random_state`."""
 
 
 class BHC(TreeClusterer):
     """Bayesian hierarchical clustering of rows: a binary tree with the probability of every merge.
 
-    Rows that probably come from one mixture component of a Dirichlet process mixture are merged first. Every
-    node carries the log odds that its rows are one cluster; cutting where they turn negative gives clusters
-    whose number need not be chosen. About n^2 pair scores: some 20,000 rows in seconds.
+    The model is a Dirichlet process mixture. Every node carries the log odds that its rows are one cluster, given this
+    tree; cutting where they turn negative gives components of the mixture, whose number need not be chosen. A cluster
+    is a union of components that no valley of the density separates. About n^2 pair scores: some 20,000 rows in
+    seconds.
 
     Parameters
     ----------
     likelihood : str or Likelihood, default="auto"
-        "auto" chooses a family per column and learns its numbers; a name such as "gaussian" takes sensible
-        numbers from the data; an object of `bayesgrove.likelihoods` fixes them.
+        "auto" chooses a family per column and learns its hyperparameters; a name such as "gaussian" takes sensible
+        hyperparameters from the data; an object of `bayesgrove.likelihoods` fixes them.
     concentration : float or "auto", default=1.0
         Concentration of the Dirichlet process (alpha in the papers); "auto" learns it.
     cut : {"half", "map"} or float, default="half"
         Where the tree becomes clusters: from the root down, the first node that is one cluster with at least
         this probability ("half": 0.5), or the most probable partition consistent with the tree.
+    search : {"best", "greedy"}, default="best"
+        "best" searches for the tree and the hyperparameters of highest evidence bound, as described in the notes.
+        "greedy" merges in the published order of Heller and Ghahramani, which chains where clusters are large and
+        columns few.
+    clusters : {"unions", "components"}, default="unions"
+        "unions": components that no valley of the density separates are one cluster, where search="best", cut="half",
+        all columns are Gaussian and there are at least 50 rows. "components", and elsewhere: each component of the
+        mixture is a cluster.
     hyper : {"auto", "optimize", "fixed"}, default="auto"
-        Learn the likelihood's numbers that are marked "auto", all that are not given, or none.
+        Learn the hyperparameters that are marked "auto", all that are not given, or none. Where any are learned,
+        constant columns are left out, and Gaussian cells are known to within their rounding (see `GaussianDiagonal`).
     refine : int, default=0
-        Rounds of reassigning rows to the clusters and building again; kept where the evidence bound rises.
+        With search="greedy": rounds of reassigning rows to the clusters and building again; kept where the evidence
+        bound rises.
     duplicates : {"exact", "merge_first"}, default="exact"
-        "merge_first" joins identical rows before all others: quicker on data with many of them.
+        With search="greedy": "merge_first" joins identical rows before all others: quicker on data with many of them.
     scores : {"light", "matrix", "matrix32"}, default="light"
         Compute pair scores again at need, or store them all in double or single precision; the tree is the same.
     memory_limit : float, default=2**30
@@ -48,23 +68,32 @@ class BHC(TreeClusterer):
     Attributes
     ----------
     labels_ : int64 array of shape (n_rows,)
-        Clusters of the cut, consecutive from 0.
+        Clusters, consecutive from 0.
     n_clusters_ : int
+    component_labels_ : int64 array of shape (n_rows,)
+        Components of the mixture: the cut of the tree.
+    n_components_ : int
     tree_ : Tree
         With columns `log_merge_odds`, `log_q` and `log_d`.
     linkage_matrix_ : array of shape (n_rows - 1, 4)
     log_evidence_ : float
         Lower bound on the log evidence of the Dirichlet process mixture.
     likelihood_ : Likelihood
-        All numbers as used.
+        With all hyperparameters as used, and the grain of Gaussian columns.
     concentration_ : float
     result_ : Result
 
     Notes
     -----
     g_k = log alpha + lgamma(n_k) + log marginal of the rows below k; q_k = log(exp(g_k) + exp(q_a + q_b)); the
-    log odds of a merge are g_k - q_a - q_b. The largest is merged first. The bound is
-    q_root + lgamma(alpha) - lgamma(n + alpha).
+    log odds of a merge are g_k - q_a - q_b. The bound is q_root + lgamma(alpha) - lgamma(n + alpha). It holds for any
+    binary tree and any hyperparameters, so that two of them can be compared without labels.
+
+    search="best" builds a start tree by the largest [log p(ab) - log p(a) - log p(b)] sqrt((n_a + n_b) / (n_a n_b)) and
+    learns hyperparameters from partitions of it into 2, 4, 8, ... clusters. From the best of these, rounds of
+    reassigning rows, merging and splitting clusters, learning and regrowing the tree follow while the bound rises. This
+    is a heuristic: the bound is exact, the tree need not be the best one. search="greedy" merges the pair with the
+    largest log odds first.
 
     **Erratum** (Heller and Ghahramani 2005, eq. 4): the merge prior pi_k computed by subtraction is lost to
     rounding from about 500 rows on; log odds need no pi_k at all (tests/exact/test_bhc_exact.py).
@@ -88,6 +117,8 @@ class BHC(TreeClusterer):
         concentration: Any = 1.0,
         cut: Any = "half",
         *,
+        search: str = "best",
+        clusters: str = "unions",
         hyper: str = "auto",
         refine: int = 0,
         duplicates: str = "exact",
@@ -100,6 +131,8 @@ class BHC(TreeClusterer):
         self.likelihood = likelihood
         self.concentration = concentration
         self.cut = cut
+        self.search = search
+        self.clusters = clusters
         self.hyper = hyper
         self.refine = refine
         self.duplicates = duplicates
@@ -111,12 +144,31 @@ class BHC(TreeClusterer):
 
     def _check_settings(self) -> None:
         super()._check_settings()
+        check_choice("clusters", self.clusters, ("unions", "components"))
         check_whole("refine", self.refine, 0)
         check_choice("duplicates", self.duplicates, ("exact", "merge_first"))
+        if self.search == "best" and (self.refine != 0 or self.duplicates != "exact"):
+            raise InvalidSettingError(
+                "refine and duplicates belong to the greedy tree, the search does without them; got "
+                f"refine={self.refine!r}, duplicates={self.duplicates!r}. Leave them out, or set search='greedy'."
+            )
         check_choice("scores", self.scores, SCORES)
         check_positive("memory_limit", self.memory_limit)
 
+    def _compares_covariances(self) -> bool:
+        return self.search == "best"
+
+    def _unites(self) -> bool:
+        return self.clusters == "unions" and self.cut == "half" and self.search == "best"
+
     def _build(self, bound: Bound) -> Fitted:
-        options = ExactOptions(self.duplicates, self.scores, self.memory_limit, self.refine)
+        options = ExactOptions(self.duplicates, self.scores, self.memory_limit, self.refine, self.search)
         n_threads = effective_n_jobs(self.n_jobs)
+        if (
+            self.likelihood == LEARN
+            and isinstance(bound.likelihood, GaussianFull)
+            and len(bound.values) > MOST_FULL_ROWS
+        ):
+            shared = (self.concentration, Settings(), TREE_SEED, n_threads, self._progress_callback())
+            return fit_randomized_best(bound, *shared)
         return fit_exact(bound, self.concentration, options, self._seed, n_threads, self._progress_callback())

@@ -34,8 +34,9 @@ class BHCC(CrossTreeClusterer):
         What stands for the evidence of a view: a lower bound, or the evidence given its row tree as in print, with
         which `log_evidence_` is no bound.
     polish : bool or "auto", default="auto"
-        Whether the tree of the exact or screened search is improved by moving columns; "auto": not where
-        search="exact" was asked for by name, so that the greedy tree itself can be had.
+        Whether the tree of the exact or screened search is improved by moving columns and, with row_search="best",
+        the row trees of its views by moving rows; "auto": not where search="exact" was asked for by name, so that the
+        greedy tree itself can be had.
     n_starts : int, default=4
         Starts of "polish".
     cut : {"half", "map"} or float, default="half"
@@ -43,9 +44,17 @@ class BHCC(CrossTreeClusterer):
         probability ("half": 0.5), or the most probable partition consistent with the tree. The views of a polished
         search are those it found.
     hyper : {"auto", "optimize", "fixed"}, default="auto"
-        Learn the likelihood's numbers that are marked "auto", all that are not given, or none.
+        Learn the likelihood's hyperparameters that are marked "auto", all that are not given, or none. The rates of
+        Gaussian columns are learned column by column (with row_search="best"); columns of a family share one factor on
+        each other hyperparameter.
     unseen : {"error", "reserve"}, default="error"
         Labels of category columns met after training: refuse them, or count them in one extra category.
+    row_search : {"best", "greedy"}, default="best"
+        How the tree of the rows in a view is found. "best" merges clusters in a size-tempered order, by the gain in
+        log marginal times sqrt(1 / n + 1 / m) for n and m rows. In the trees of the final views rows are then
+        reassigned among the clusters of the most probable cut and the tree is regrown, as long as the bound rises.
+        "greedy" is the published order, by the log odds, which ends in chains on views of one to three columns of
+        measurements or counts. Probabilities of nodes and the bound are computed alike for both.
     row_method : {"auto", "exact", "randomized"}, default="auto"
         Row trees by all pairs, or of many rows by samples (views are then found on `row_sample` rows); "auto": by
         samples above 2,000 rows.
@@ -124,6 +133,7 @@ class BHCC(CrossTreeClusterer):
         cut: Any = "half",
         hyper: str = "auto",
         unseen: str = "error",
+        row_search: str = "best",
         row_method: str = "auto",
         row_sample: int = 500,
         random_state: Any = None,
@@ -140,6 +150,7 @@ class BHCC(CrossTreeClusterer):
         self.cut = cut
         self.hyper = hyper
         self.unseen = unseen
+        self.row_search = row_search
         self.row_method = row_method
         self.row_sample = row_sample
         self.random_state = random_state

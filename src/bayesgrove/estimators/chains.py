@@ -3,16 +3,16 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.core.rng import resolve_seed
+from bayesgrove.core.rng import generator, resolve_seed
 from bayesgrove.estimators.callbacks import CallbackSupportMixin, add_callbacks, with_callbacks
-from bayesgrove.estimators.settings import check_n_jobs, check_positive, check_whole
+from bayesgrove.estimators.saving import SavedEstimator
+from bayesgrove.estimators.settings import check_choice, check_n_jobs, check_positive, check_whole
 from bayesgrove.inference.diagnostics import Diagnostics
 from bayesgrove.inference.folder import NAME, read_run
 from bayesgrove.inference.monitors import Monitor, default_monitor
@@ -20,14 +20,20 @@ from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.run import ChainResult, RunSettings, continue_chains, run_chains
 from bayesgrove.inference.sampler import Sampler
 from bayesgrove.inference.schedule import Schedule
+from bayesgrove.io.schema import Reading
+from bayesgrove.stats.partitions import relabel
 
 CHAIN_PATH = 0xC4A1
 """Keys the generators of chains, apart from all others of a seed."""
+ESTIMATE_PATH = 0xE571
+ESTIMATES = ("vi", "binder", "map")
+"""What stands for all draws: the partition of least expected loss, or the draw of largest log joint."""
 
 
-class ChainEstimator(CallbackSupportMixin, BaseEstimator):
+class ChainEstimator(CallbackSupportMixin, SavedEstimator):
     """Base of estimators fitted by Markov chain Monte Carlo."""
 
+    estimate: str
     n_chains: int
     n_tune: int
     n_draws: int
@@ -43,7 +49,14 @@ class ChainEstimator(CallbackSupportMixin, BaseEstimator):
     diagnostics_: Diagnostics
     converged_: bool
 
+    _extra_draws: ClassVar[tuple[str, ...]] = ()
+    """Arrays of draws that model files keep besides labels or paths."""
+    _about: dict[str, Any]
+    _sampler: Any
+
     def _check_chain_settings(self) -> None:
+        if hasattr(self, "estimate"):  # hierarchies choose a draw
+            check_choice("estimate", self.estimate, ESTIMATES)
         for name, least in (("n_chains", 1), ("n_tune", 0), ("n_draws", 1), ("thin", 1)):
             check_whole(name, getattr(self, name), least)
         check_n_jobs(self.n_jobs)
@@ -123,12 +136,29 @@ class ChainEstimator(CallbackSupportMixin, BaseEstimator):
         stacked = {name: np.stack([draw[name] for draw in draws]) for name in draws[0]}
         return Posterior(stacked.pop("labels"), scalars, stacked, self._posterior_attributes())
 
+    def _point_estimate(self, posterior: Posterior, *path: int) -> np.ndarray:
+        """Labels of the draw of largest log joint, or those of least expected loss."""
+        if self.estimate == "map":
+            log_joint = self.posterior_.scalars["log_joint"]
+            return relabel(posterior.labels[np.unravel_index(np.argmax(log_joint), log_joint.shape)])
+        rng = generator(self._seed, ESTIMATE_PATH, *path)
+        return posterior.point_estimate(self.estimate, random_state=rng, n_jobs=self.n_jobs).labels
+
     def _posterior_attributes(self) -> dict[str, Any]:
         return {"model": type(self).__name__, "seed": self._seed}
 
     def _keep_posterior(self, posterior: Posterior) -> None:
         self.posterior_, self.diagnostics_ = posterior, posterior.diagnostics()
         self.converged_ = self.diagnostics_.converged
+
+    def _keep_read_posterior(self, make: Callable[..., Posterior], draws: np.ndarray, reading: Reading) -> None:
+        """The posterior of a model file, whose chains cannot be continued."""
+        extra = {name: reading[name] for name in self._extra_draws if name in reading.values}
+        self._keep_posterior(make(draws, reading["scalars"], extra, self._posterior_attributes()))
+        self._about, self._sampler = reading["provenance"], None
+
+    def _result_parts(self) -> dict[str, Any]:
+        return {**super()._result_parts(), "posterior": self.posterior_, "diagnostics": self.diagnostics_}
 
     def _summarise(self) -> None:
         """Set what follows from the posterior."""

@@ -12,8 +12,7 @@ from bayesgrove.agglomeration import tasks
 from bayesgrove.agglomeration.cluster_rows import ClusterRows
 from bayesgrove.agglomeration.parts import Package
 from bayesgrove.core.errors import InvalidTableError
-from bayesgrove.core.table import Table, table_from_array
-from bayesgrove.estimators.inputs import read_input
+from bayesgrove.core.table import table_from_array
 from bayesgrove.inference.cluster import active_client
 from bayesgrove.io.blocks import is_dask_array, parquet_files, parquet_lengths, read_parquet_rows
 from bayesgrove.io.tables import open_parquet
@@ -119,7 +118,7 @@ def bind_on_cluster(
     resolved = briefs.resolve_brief(likelihood, brief, source.names, source.kinds)
     if adapt is not None:
         resolved = briefs.resolve_brief(adapt(resolved), brief, source.names, source.kinds)
-    encoding, table = briefs.encode_brief(resolved, brief, medians(source, brief), source.names, source.kinds)
+    encoding, table = briefs.encode_brief(resolved, brief, medians(source, brief), source.names, source.kinds, hyper)
     encoded = [
         submit(source, encode_part, values, Package((resolved, encoding, table, int(first))))
         for values, first in zip(source.values, source.edges, strict=False)
@@ -172,10 +171,3 @@ def column_sums(encoded: np.ndarray, centre: np.ndarray | None = None) -> np.nda
     """`block_sums` of each column by itself, which mixed tables are bound by; the last digits differ."""
     columns = [slice(j, j + 1) for j in range(encoded.shape[1])]
     return np.hstack([block_sums(encoded[:, j], None if centre is None else centre[j]) for j in columns])
-
-
-def read_schema(model: Any, source: Source) -> None:
-    """Set what an estimator knows of the columns it is fitted to."""
-    read_input(model, Table(np.empty((0, len(source.names))), source.names, source.kinds), reset=True)
-    if source.has_default_names and hasattr(model, "feature_names_in_"):
-        del model.feature_names_in_  # an array's columns have no names

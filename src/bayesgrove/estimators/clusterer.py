@@ -1,22 +1,24 @@
 """What every estimator of rows shares after it is fitted: prediction, densities, new rows, model files."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator, resolve_seed
 from bayesgrove.core.table import Table
-from bayesgrove.estimators.inputs import accepts_sparse, read_input
-from bayesgrove.estimators.notebook import result_html
-from bayesgrove.estimators.saving import save_estimator
+from bayesgrove.estimators.inputs import TableEstimator
+from bayesgrove.estimators.layouts import COLUMNS, ROWS
+from bayesgrove.estimators.saving import SavedEstimator
 from bayesgrove.estimators.settings import check_whole
 from bayesgrove.inference.description import Description, describe_rows, spread
 from bayesgrove.inference.result import Result
+from bayesgrove.io.schema import Reading
 from bayesgrove.likelihoods import Bound, encode
 from bayesgrove.report import write_report
 from bayesgrove.trees import Tree
@@ -26,19 +28,20 @@ TYPICAL_CELLS = 1_000_000
 """As many are looked at for a typical row."""
 
 
-class Clusterer(ClusterMixin, BaseEstimator):
+class Clusterer(ClusterMixin, SavedEstimator, TableEstimator):
     """Base of estimators that cluster the rows of a table.
 
-    A subclass sets `tree_`, `labels_`, `_bound`, `_seed` and `_template` (a typical encoded row) in `fit`, and gives
-    `_probabilities`, `_log_density`, `_draw_rows`, `_file_parts` and `_restore`.
+    A subclass sets `tree_`, `labels_`, `_bound`, `_seed` and `_template` (a typical encoded row) in `fit`, calls
+    `_set_result`, and gives `_probabilities`, `_log_density`, `_draw_rows`, `_layout` and `_restored`.
     """
 
-    likelihood: Any
+    _layout = (*COLUMNS, *ROWS)
+    _fitted_by = "tree_"
+
     random_state: Any
     n_jobs: int | None
     verbose: int
 
-    n_features_in_: int
     tree_: Tree
     labels_: np.ndarray
     likelihood_: Any
@@ -48,13 +51,11 @@ class Clusterer(ClusterMixin, BaseEstimator):
     _bound: Bound
     _seed: int
     _template: np.ndarray
-    _schema: tuple[tuple[str, ...], dict[int, tuple[Any, ...]]]
-    _row_names: tuple[str, ...] | None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = accepts_sparse(self)
+        tags.input_tags.sparse = self._accepts_sparse()
         tags.non_deterministic = False
         return tags
 
@@ -70,17 +71,38 @@ class Clusterer(ClusterMixin, BaseEstimator):
         """Encoded rows from the predictive law."""
         raise NotImplementedError
 
-    def _file_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What a model file keeps besides what all estimators share."""
-        raise NotImplementedError
+    def _set_result(
+        self, provenance: Mapping[str, Any], details: Mapping[str, Any], description: Description | None
+    ) -> None:
+        """Set the result; all that it shows is set already."""
+        self.result_ = Result(
+            **{
+                "model": type(self).__name__,
+                "labels": self.labels_,
+                "tree": self.tree_,
+                "log_evidence": getattr(self, "log_evidence_", None),
+                "likelihood": self.likelihood_,
+                "feature_names": self._schema[0],
+                "provenance": provenance,
+                "details": details,
+                "description": description,
+                **self._result_parts(),
+            }
+        )
 
-    def _restore(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Take `_file_parts` back from a model file, or refuse them; all else is restored already."""
-        raise NotImplementedError
+    def _restored(self, reading: Reading) -> None:
+        """Set what all estimators of rows have; a subclass goes on with what is its own, and sets the result."""
+        if not isinstance(self.likelihood, str) or "likelihood" not in reading.parts.document["parameters"]:
+            self.likelihood = self._bound.likelihood
+        self.likelihood_, self._row_names = self._bound.likelihood, self.tree_.leaf_labels
+        self.n_clusters_ = reading.sizes["clusters"]
+        self._schema = reading["names"], reading["categories"]
+        self.n_features_in_ = len(self._schema[0])
+        if reading["named"]:
+            self.feature_names_in_ = np.array(self._schema[0], dtype=object)
 
-    def _encoded_width(self, arrays: dict[str, np.ndarray]) -> int:
-        """Number of columns that the likelihood of a model file has: those of the table unless `fit` projects them."""
-        return int(self.n_features_in_)
+    def _set_read_result(self, reading: Reading) -> None:
+        self._set_result(reading["provenance"], reading["details"], reading["description"])
 
     def _named(self, tree: Tree) -> Tree:
         """The tree with the names that its rows had in the frame, if it was one that names them."""
@@ -101,7 +123,7 @@ class Clusterer(ClusterMixin, BaseEstimator):
 
     def _encoded(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self, "tree_")
-        return encode(self._bound, read_input(self, X, reset=False))
+        return encode(self._bound, self._read_input(X, reset=False))
 
     def predict(self, X: Any) -> np.ndarray:
         """Most probable cluster of each row among those of `labels_`.
@@ -160,11 +182,6 @@ class Clusterer(ClusterMixin, BaseEstimator):
         drawn = self._draw_rows(generator(seed, SAMPLING_PATH), n_samples)
         return self._bound.encoding.undo(drawn)
 
-    def _html_repr(self) -> str:
-        """What scikit-learn shows in notebooks, and what was found."""
-        settings: str = super()._html_repr()
-        return settings + result_html(self.result_) if hasattr(self, "result_") else settings
-
     def report(self, path: Any, *, title: str | None = None) -> Path:
         """Write one HTML file that shows the hierarchy, how sure it is, what sets clusters apart, and the chains.
 
@@ -179,16 +196,6 @@ class Clusterer(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self, "tree_")
         return write_report(self.result_, path, title=title)
-
-    def save(self, path: Any) -> None:
-        """Write the fitted model to a file that `bayesgrove.load` reads; arrays and JSON, never pickle.
-
-        Parameters
-        ----------
-        path : str or Path
-        """
-        check_is_fitted(self, "tree_")
-        save_estimator(self, path)
 
 
 def most_probable(probabilities: np.ndarray, top_k: int | None) -> Any:

@@ -18,10 +18,10 @@ from bayesgrove.estimators.cross_inputs import (
     row_numbers,
     table_kind,
 )
-from bayesgrove.estimators.inputs import read_input
+from bayesgrove.estimators.inputs import TableEstimator
 from bayesgrove.estimators.settings import check_whole
 from bayesgrove.likelihoods import Bound, encode
-from bayesgrove.likelihoods.columns import BERNOULLI, CATEGORICAL
+from bayesgrove.likelihoods.families import IS_LISTED
 from bayesgrove.models.cross.answers import Answers
 from bayesgrove.models.cross.cell_mixtures import (
     CellMixtures,
@@ -79,18 +79,16 @@ class Filled:
     draws: np.ndarray
 
 
-class CellQueries:
+class CellQueries(TableEstimator):
     """Methods of fitted models of views about single cells."""
 
     _answers: Answers
     _bound: Bound
     _values: np.ndarray
-    _schema: tuple[tuple[str, ...], dict[int, tuple[Any, ...]]]
     _kinds: tuple[str, ...]
     _given_as: str
     _axes: tuple[Any, Any] | None = None
     """Index and columns of the pandas frame that was fitted; a model file keeps their texts only."""
-    _row_names: tuple[str, ...] | None
     _seed: int
 
     def impute(self, X: Any = None, level: float | None = None, draws: int | None = None) -> Any:
@@ -116,7 +114,7 @@ class CellQueries:
             raise InvalidSettingError(f"level is a probability between 0 and 1, got {level!r}. Try 0.9.")
         if draws is not None:
             check_whole("draws", draws, 1)
-        raw = None if X is None else read_input(self, X, reset=False)
+        raw = None if X is None else self._read_input(X, reset=False)
         values = np.asarray(self._values) if raw is None else encode(self._bound, raw)[0]
         rows, columns = np.nonzero(np.isnan(values))
         chunks = self._training_chunks(rows, columns) if X is None else self._new_chunks(values)
@@ -241,8 +239,8 @@ class CellQueries:
 
 
 def listed_probabilities(prior: Any, mixtures: CellMixtures) -> list[np.ndarray | None]:
-    """Probabilities of the values of yes/no and category cells, None for others."""
-    listed = np.isin(prior.family[mixtures.column], (BERNOULLI, CATEGORICAL))
+    """Probabilities of the values of cells that are codes (yes/no, categories), None for others."""
+    listed = IS_LISTED[prior.family[mixtures.column]]
     start, found = probabilities(prior, chosen_cells(mixtures, np.flatnonzero(listed)))
     out: list[np.ndarray | None] = [None] * listed.size
     for place, cell in enumerate(np.flatnonzero(listed)):

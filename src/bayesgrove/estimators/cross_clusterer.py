@@ -8,18 +8,15 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from bayesgrove.core import provenance
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.table import Table
 from bayesgrove.estimators.clusterer import Clusterer, most_probable, typical_row
 from bayesgrove.estimators.cross_cells import CellQueries
 from bayesgrove.estimators.cross_inputs import UNSEEN, likelihood_per_column, table_kind
+from bayesgrove.estimators.cross_layout import VIEWS
 from bayesgrove.estimators.cross_queries import RowAndColumnQueries
-from bayesgrove.estimators.inputs import read_input
-from bayesgrove.estimators.settings import check_choice, check_n_jobs
-from bayesgrove.inference.diagnostics import Diagnostics
-from bayesgrove.inference.posterior import Posterior
-from bayesgrove.inference.result import Result, View
+from bayesgrove.estimators.settings import check_choice, check_learnable, check_n_jobs
+from bayesgrove.inference.result import View
 from bayesgrove.inference.views import columns_to_draw
 from bayesgrove.io.frames import joined_names, row_names
 from bayesgrove.likelihoods import Bound, bind
@@ -56,10 +53,8 @@ class Estimate(NamedTuple):
 
     views: Sequence[FittedView]
     column_tree: Tree
-    log_evidence: float | None
     details: Mapping[str, Any]
-    posterior: Posterior | None = None
-    diagnostics: Diagnostics | None = None
+    provenance: Mapping[str, Any]
 
 
 def labels_of_views(views: Sequence[FittedView], n_columns: int) -> np.ndarray:
@@ -74,7 +69,7 @@ class CrossClusterer(CellQueries, RowAndColumnQueries, Clusterer):
     """Base of estimators that divide the columns into views and cluster the rows in each.
 
     A subclass binds its table by `_bind_input`, sets `row_concentration_` and `column_concentration_`, calls `_keep`
-    in `fit`, and gives `_with_rows`, `_file_parts` and `_restore`.
+    in `fit`, and gives `_with_rows`, `_layout` and `_restored`.
     """
 
     hyper: str
@@ -90,6 +85,7 @@ class CrossClusterer(CellQueries, RowAndColumnQueries, Clusterer):
 
     _values: np.ndarray
     """The training table, encoded."""
+    _layout = VIEWS
 
     @property
     def n_views_(self) -> int:
@@ -111,11 +107,11 @@ class CrossClusterer(CellQueries, RowAndColumnQueries, Clusterer):
         check_n_jobs(self.n_jobs)
         check_choice("unseen", self.unseen, UNSEEN)
         for name in ("row_concentration", "column_concentration"):
-            check_concentration(name, getattr(self, name))
+            check_learnable(name, getattr(self, name))
 
     def _bind_input(self, X: Any) -> tuple[Table, Bound]:
         """Read the training table; its likelihood per column, all numbers resolved, and the encoded cells."""
-        table = read_input(self, X, reset=True)
+        table = self._read_input(X, reset=True)
         self._given_as, self._kinds = table_kind(X), table.kinds
         self._axes = (X.index, X.columns) if self._given_as == "pandas" else None
         likelihood = likelihood_per_column(self.likelihood, table, self.unseen)
@@ -127,22 +123,11 @@ class CrossClusterer(CellQueries, RowAndColumnQueries, Clusterer):
         self._bound = bound._replace(values=np.empty((0, bound.values.shape[1])))
         self._template, self.likelihood_ = typical_row(bound.values), bound.likelihood
         self._keep_views(estimate.views, estimate.column_tree)
-        views = self._result_views()
-        self.result_ = Result(
-            model=type(self).__name__,
-            labels=self.labels_,
-            tree=self.tree_,
-            log_evidence=estimate.log_evidence,
-            likelihood=self.likelihood_,
-            feature_names=self._schema[0],
-            provenance=provenance.record(type(self).__name__, self.get_params(deep=False), self._seed),
-            details=estimate.details,
-            posterior=estimate.posterior,
-            diagnostics=estimate.diagnostics,
-            description=self._describe_rows(self._values, columns_to_draw(views, self.column_tree_)),
-            views=views,
-            column_tree=self.column_tree_,
-        )
+        described = self._describe_rows(self._values, columns_to_draw(self._result_views(), self.column_tree_))
+        self._set_result(estimate.provenance, estimate.details, described)
+
+    def _result_parts(self) -> dict[str, Any]:
+        return {**super()._result_parts(), "views": self._result_views(), "column_tree": self.column_tree_}
 
     def _keep_views(self, views: Sequence[FittedView], column_tree: Tree) -> None:
         """Set the attributes about views; those of single clusterings are of the largest view."""
@@ -220,11 +205,3 @@ class CrossClusterer(CellQueries, RowAndColumnQueries, Clusterer):
     def _with_rows(self, values: np.ndarray) -> None:
         """Place further encoded rows; this object is a shallow copy of the model they are added to."""
         raise NotImplementedError
-
-
-def check_concentration(name: str, value: Any) -> None:
-    """Refuse what is neither "auto" nor a positive finite number."""
-    if isinstance(value, str) and value == "auto":
-        return
-    if isinstance(value, bool | str) or not isinstance(value, int | float | np.number) or not 0.0 < value < np.inf:
-        raise InvalidSettingError(f"{name} must be a positive number or 'auto', got {value!r}. Try 1.0.", setting=name)

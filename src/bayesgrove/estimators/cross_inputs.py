@@ -2,7 +2,7 @@
 
 import importlib
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,10 @@ import numpy as np
 from bayesgrove.core.errors import InvalidLikelihoodError, InvalidSettingError, InvalidTableError
 from bayesgrove.core.table import Table
 from bayesgrove.io.frames import is_arrow, is_frame
-from bayesgrove.likelihoods import Bound, Categorical, Columns, Likelihood
+from bayesgrove.likelihoods import Bound, Columns, Likelihood
 from bayesgrove.likelihoods.base import LOG_2
 from bayesgrove.likelihoods.bind import resolve
+from bayesgrove.likelihoods.mixed import of_column
 
 Schema = tuple[tuple[str, ...], dict[int, tuple[Any, ...]]]
 UNSEEN = ("error", "reserve")
@@ -45,15 +46,21 @@ def per_column(found: Likelihood, n_columns: int, unseen: str) -> Columns:
         each: list[Likelihood] = list(found.likelihoods)
     else:
         each = [of_column(found, j) for j in range(n_columns)]
+    refuse_grain(each)
     if unseen == "reserve":
-        each = [replace(one, unseen="reserve") if isinstance(one, Categorical) else one for one in each]
+        each = [replace(one, **{"unseen": "reserve"}) if hasattr(one, "unseen") else one for one in each]
     return Columns(each)
 
 
-def of_column(likelihood: Likelihood, j: int) -> Likelihood:
-    """The likelihood of column `j` alone, where parameters are one number or one per column."""
-    given = {field.name: getattr(likelihood, field.name) for field in fields(likelihood)}
-    return replace(likelihood, **{k: v[j] for k, v in given.items() if isinstance(v, tuple) and j < len(v)})
+def refuse_grain(each: Sequence[Likelihood]) -> None:
+    """Refuse cells that are rounded: the kernels of this family take them as exact."""
+    for j, one in enumerate(each):
+        grain = getattr(one, "grain", None)
+        if grain is not None and np.any(grain):
+            raise InvalidLikelihoodError(
+                f"cross-clustering takes cells as exact, got grain={grain!r} for column {j}. Leave out grain.",
+                column=j,
+            )
 
 
 def column_numbers(columns: Any, names: Sequence[str]) -> np.ndarray:

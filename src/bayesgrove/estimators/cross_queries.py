@@ -18,12 +18,12 @@ from bayesgrove.estimators.cross_inputs import (
     likelihood_per_column,
     row_numbers,
 )
-from bayesgrove.estimators.inputs import read_input
+from bayesgrove.estimators.inputs import TableEstimator
 from bayesgrove.estimators.settings import check_choice, check_whole
 from bayesgrove.io.columns import Column, assemble
 from bayesgrove.io.frames import column_from_objects
 from bayesgrove.likelihoods import Bound, bind, encode
-from bayesgrove.likelihoods.columns import CATEGORICAL, GAUSSIAN, GAUSSIAN_KNOWN
+from bayesgrove.likelihoods.families import IS_REAL
 from bayesgrove.models.cross.answers import Answers
 from bayesgrove.models.cross.cell_mixtures import entropies
 
@@ -33,17 +33,15 @@ FORMS = ("normalised", "paper")
 NEW_VIEWS = ("sequential", "exact", "bound", "none")
 
 
-class RowAndColumnQueries:
+class RowAndColumnQueries(TableEstimator):
     """Methods of fitted models of views about rows and columns."""
 
     _answers: Answers
     _bound: Bound
     _values: np.ndarray
-    _schema: tuple[tuple[str, ...], dict[int, tuple[Any, ...]]]
     _kinds: tuple[str, ...]
     _given_as: str
     _seed: int
-    likelihood: Any
     unseen: str
 
     @property
@@ -64,7 +62,7 @@ class RowAndColumnQueries:
         """
         check_is_fitted(self, "tree_")
         (values, log_measure), (known, _) = (
-            encode(self._bound, read_input(self, rows, reset=False)) for rows in (X, given)
+            encode(self._bound, self._read_input(rows, reset=False)) for rows in (X, given)
         )
         if values.shape != known.shape:
             raise InvalidTableError(f"X and given have a row each, got {len(values)} and {len(known)} rows.")
@@ -119,7 +117,7 @@ class RowAndColumnQueries:
             known[which] = encoded_cells(self._bound, list(given.values()), which, self._schema)
         elif given is not None:
             rows = given if hasattr(given, "columns") or isinstance(given, Table) else np.atleast_2d(given)
-            values, _ = encode(self._bound, read_input(self, rows, reset=False))
+            values, _ = encode(self._bound, self._read_input(rows, reset=False))
             if len(values) != 1:
                 raise InvalidTableError(f"given is one row, got {len(values)}.")
             known = values[0]
@@ -156,7 +154,7 @@ class RowAndColumnQueries:
             bound.values[:, 0].copy(),
             family,
             bound.prior.params[0],
-            n_categories=int(bound.prior.start[1]) if family == CATEGORICAL else 0,
+            n_categories=int(bound.prior.start[1]),
             form=form,
             new_view=new_view,
             rng=generator(self._seed, COLUMN_PATH),
@@ -230,7 +228,7 @@ class RowAndColumnQueries:
         if how == "linfoot":
             return np.sqrt(-np.expm1(-2.0 * information))
         used = np.unique(np.concatenate([a, b]))
-        measured = np.isin(self._bound.prior.family[used], (GAUSSIAN, GAUSSIAN_KNOWN))
+        measured = IS_REAL[self._bound.prior.family[used]]
         if measured.any():
             raise InvalidSettingError(
                 f"normalise={how!r} needs entropies of categories or counts, column "

@@ -10,12 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesgrove.core.rng import resolve_seed
 from bayesgrove.estimators.cross_clusterer import CrossClusterer, Estimate, FittedView
-from bayesgrove.estimators.cross_files import cross_tree_parts, restore_cross_tree
+from bayesgrove.estimators.cross_layout import CROSS_TREES, restored_search
 from bayesgrove.estimators.cross_queries import FORMS
 from bayesgrove.estimators.cut import CutParameter, one_leaf
 from bayesgrove.estimators.settings import check_choice, check_whole
+from bayesgrove.io.schema import Reading, require
 from bayesgrove.likelihoods import Bound
-from bayesgrove.models.cross.evidence import EVIDENCES
+from bayesgrove.models.cross.evidence import EVIDENCES, ROW_SEARCHES
 from bayesgrove.models.cross.fit import Fitted, cut_again, fit_views, problem_of
 from bayesgrove.models.cross.large import fit_large, more_rows
 from bayesgrove.models.cross.learning import Numbers
@@ -31,6 +32,7 @@ class CrossTreeClusterer(CutParameter, CrossClusterer):
     """Base of estimators that end in a tree of columns, each node of which has a tree of rows."""
 
     evidence: str
+    row_search: str
     row_method: str
     row_sample: int
 
@@ -41,6 +43,7 @@ class CrossTreeClusterer(CutParameter, CrossClusterer):
     _fit: CrossFit
     _logs: tuple[float, float]
     """Log concentrations of rows and columns, to the last bit."""
+    _layout = CROSS_TREES
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find views of the columns and a hierarchy of rows in each.
@@ -69,6 +72,7 @@ class CrossTreeClusterer(CutParameter, CrossClusterer):
     def _check_settings(self) -> None:
         super()._check_settings()
         check_choice("evidence", self.evidence, EVIDENCES)
+        check_choice("row_search", self.row_search, ROW_SEARCHES)
         check_choice("row_method", self.row_method, ROW_METHODS)
         check_whole("row_sample", self.row_sample, 2)
         find_front(one_leaf(), *self._cut_rule())
@@ -78,14 +82,18 @@ class CrossTreeClusterer(CutParameter, CrossClusterer):
         raise NotImplementedError
 
     def _grows_exactly(self, n_rows: int) -> bool:
-        """Whether the greedy row trees of all rows are grown; otherwise by samples."""
+        """Whether row trees are grown from all pairs of rows; otherwise by samples."""
         if self.row_method == "auto":
             return n_rows <= MOST_EXACT_ROWS
         return self.row_method == "exact"
 
+    def _how(self, n_threads: int) -> dict[str, Any]:
+        """Fields of the problem that are settings of the estimator."""
+        return {"evidence": self.evidence, "n_threads": n_threads, "row_search": self.row_search}
+
     def _search(self, bound: Bound, settings: SearchSettings, n_threads: int) -> Fitted:
         """Search on all rows, or on a sample of many."""
-        how = {"evidence": self.evidence, "n_threads": n_threads}
+        how = self._how(n_threads)
         concentrations = self.row_concentration, self.column_concentration
         if self._grows_exactly(bound.values.shape[0]):
             return fit_views(bound, concentrations, settings, **how)
@@ -110,7 +118,7 @@ class CrossTreeClusterer(CutParameter, CrossClusterer):
             "bound after": dict(fit.bounds),
         }
         answers = self._make_answers(fitted.bound, fit, views)
-        self._keep(fitted.bound, Estimate(views, fit.column_tree, self.log_evidence_, details), answers)
+        self._keep(fitted.bound, Estimate(views, fit.column_tree, details, self._describe()), answers)
 
     def _views_of(self, fit: CrossFit) -> list[FittedView]:
         """The views with their rows cut into clusters."""
@@ -146,17 +154,24 @@ class CrossTreeClusterer(CutParameter, CrossClusterer):
         bound = self._bound._replace(values=every)
         bound = bound._replace(log_measure=float(np.sum(bound.encoding.log_measure(every))))
         numbers = Numbers(bound.prior, *self._logs)
-        problem = problem_of(bound, numbers, evidence=self.evidence, n_threads=effective_n_jobs(self.n_jobs))
+        problem = problem_of(bound, numbers, **self._how(effective_n_jobs(self.n_jobs)))
         fit = more_rows(problem, bound.prior, self._fit, self._seed, exactly=self._grows_exactly(len(every)))
         self._keep_fit(Fitted(bound, numbers, problem, fit), cut=False)
 
-    def _file_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What a model file keeps besides what all estimators share."""
-        return cross_tree_parts(self)
-
-    def _restore(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Take `_file_parts` back from a model file, or refuse them; all else is restored already."""
-        restore_cross_tree(self, document, arrays)
+    def _restored(self, reading: Reading) -> None:
+        """Rows of views are weighed again, bit by bit as `fit` weighs them, and so are predictions."""
+        super()._restored(reading)
+        self._check_settings()
+        log_rows, log_columns = self._logs
+        bound = self._bound._replace(values=self._values)
+        problem = problem_of(bound, Numbers(bound.prior, log_rows, log_columns), evidence=reading["evidence"])
+        self._fit = restored_search(reading, problem)
+        self.log_evidence_, self.search_ = self._fit.log_evidence_bound, self._fit.method
+        views = self._views_of(self._fit)
+        require(np.array_equal(views[0].labels_, self.labels_), "labels are not those of the cut")
+        self._answers = self._make_answers(bound, self._fit, views)
+        self._keep_views(views, self.column_tree_)
+        self._set_read_result(reading)
 
 
 def as_number(given: Any, log_used: float) -> float:

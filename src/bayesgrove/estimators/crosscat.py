@@ -1,38 +1,29 @@
 """`CrossCat`: cross-categorisation by Markov chains."""
 
-from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
-from bayesgrove.core import provenance
 from bayesgrove.core.rng import generator
 from bayesgrove.estimators.chains import ChainEstimator
 from bayesgrove.estimators.cross_clusterer import CrossClusterer, Estimate, FittedView
 from bayesgrove.estimators.cross_inputs import likelihood_per_column
-from bayesgrove.estimators.crosscat_files import crosscat_file_parts, restore_crosscat
-from bayesgrove.estimators.crosscat_starts import first_views, learned_coordinates, name_of_init
+from bayesgrove.estimators.cross_layout import CROSSCAT
 from bayesgrove.estimators.settings import check_choice, check_whole
 from bayesgrove.inference.cross_posterior import CrossPosterior, cross_posterior
 from bayesgrove.inference.views import largest_first
-from bayesgrove.likelihoods import Bound, relearned
+from bayesgrove.io.schema import Reading
+from bayesgrove.likelihoods import Bound
 from bayesgrove.models.cross.draw_answers import DrawAnswers
 from bayesgrove.models.cross.draw_growth import grown_rows
-from bayesgrove.models.cross.draw_tables import choose_draws, make_draws
 from bayesgrove.models.cross.draw_trees import view_tree
-from bayesgrove.models.cross.mcmc_coordinates import default_hyperpriors
+from bayesgrove.models.cross.mcmc_fit import answers_of_draws, learned_bound, learned_coordinates, make_sampler
 from bayesgrove.models.cross.mcmc_proposals import PROPOSALS
-from bayesgrove.models.cross.mcmc_sampler import CrossCatSampler
 from bayesgrove.models.cross.mcmc_schedules import default_schedule
-from bayesgrove.models.cross.mcmc_target import make_target
 from bayesgrove.models.cross.mcmc_warm import compile_kernels
-from bayesgrove.stats.partitions import relabel
 
-ESTIMATE_PATH, GROWING_PATH = 0xE571, 0x6409
-COOLING = 0.8
-"""Each coupled chain has the power of the one before it times this."""
-ESTIMATES = ("vi", "binder", "map")
-FIRST_CONCENTRATION = 1.0
+GROWING_PATH = 0x6409
 
 
 class CrossCat(ChainEstimator, CrossClusterer):
@@ -145,6 +136,9 @@ class CrossCat(ChainEstimator, CrossClusterer):
 
     posterior_: CrossPosterior
 
+    _layout = CROSSCAT
+    _extra_draws = ("concentrations", "column_numbers")
+
     def __init__(
         self,
         likelihood: Any = "auto",
@@ -199,14 +193,15 @@ class CrossCat(ChainEstimator, CrossClusterer):
             For scikit-learn's sake.
         """
         self._check_settings()
-        compile_kernels(None if self.estimate == "map" else self.estimate)
         table, bound = self._bind_input(X)
         self._seed = self._resolve_seed()
         likelihood = likelihood_per_column(self.likelihood, table, self.unseen)
         learned = learned_coordinates(likelihood, bound.prior, table.names, self.hyper)
         self._bound, self._values = bound, bound.values
-        sampler, schedule = self._make_sampler(bound, learned), self._make_schedule()
-        self._run(sampler, schedule, self._describe())
+        given, name = (self.row_concentration, self.column_concentration), type(self).__name__
+        sampler = make_sampler(bound, given, learned, self.init, self.n_temperatures, name)
+        compile_kernels(None if self.estimate == "map" else self.estimate)  # the table and all settings are right
+        self._run(sampler, self._make_schedule(), self._describe())
         self._summarise()
         return self
 
@@ -214,32 +209,10 @@ class CrossCat(ChainEstimator, CrossClusterer):
         super()._check_settings()
         self._check_chain_settings()
         check_choice("new_view", self.new_view, tuple(PROPOSALS))
-        check_choice("estimate", self.estimate, ESTIMATES)
         check_whole("n_temperatures", self.n_temperatures, 1)
-
-    def _make_sampler(self, bound: Bound, learned: np.ndarray) -> CrossCatSampler:
-        target = make_target(bound.prior, bound.values)
-        given = self.row_concentration, self.column_concentration
-        free = np.array([isinstance(alpha, str) for alpha in given])
-        rows, columns = (FIRST_CONCENTRATION if isinstance(alpha, str) else float(alpha) for alpha in given)
-        return CrossCatSampler(
-            target,
-            bound.prior.params,
-            (rows, columns),
-            default_hyperpriors(target)._replace(free=free, learned=learned),
-            first_views(self.init, bound.prior, bound.values),
-            tuple(COOLING**k for k in range(self.n_temperatures)),
-            None,
-            bound.log_measure,
-            {"model": type(self).__name__, "init": name_of_init(self.init)},
-        )
 
     def _make_schedule(self) -> Any:
         return default_schedule(self.n_tune, n_chains=self.n_temperatures, thin=self.thin, new_view=self.new_view)
-
-    def _describe(self) -> dict[str, Any]:
-        settings = {name: value for name, value in self.get_params(deep=False).items() if name != "run_dir"}
-        return provenance.record(type(self).__name__, settings, self._seed)
 
     def _make_posterior(self, draws: list[dict[str, np.ndarray]], scalars: dict[str, np.ndarray]) -> CrossPosterior:
         return cross_posterior(draws, scalars, self._posterior_attributes())
@@ -251,73 +224,27 @@ class CrossCat(ChainEstimator, CrossClusterer):
         self.row_concentration_, self.column_concentration_ = (
             float(learned if isinstance(alpha, str) else alpha) for alpha, learned in zip(given, alphas, strict=True)
         )
-        bound = self._learned_bound()
+        bound = learned_bound(self._bound._replace(values=self._values), self.posterior_)
         views = self._estimate_views(bound)
         column_tree = self.posterior_.consensus_tree(self._schema[0])
         details = {"verdict": self.diagnostics_.verdict.sentence_for_readers}
-        estimate = Estimate(views, column_tree, None, details, self.posterior_, self.diagnostics_)
-        self._keep(bound, estimate, self._make_answers(bound, views))
-        self.result_ = replace(self.result_, provenance=self._about)  # it names no folder
-
-    def _learned_bound(self) -> Bound:
-        """The bound table, the likelihood at the medians of the numbers that were learned."""
-        bound = self._bound._replace(values=self._values)
-        numbers = self.posterior_.extra.get("column_numbers")
-        if numbers is None:
-            return bound
-        return relearned(bound, bound.prior._replace(params=np.median(numbers, axis=(0, 1))))
+        self._keep(bound, Estimate(views, column_tree, details, self._about), self._make_answers(bound, views))
 
     def _estimate_views(self, bound: Bound) -> list[FittedView]:
         """Views of the estimate, the largest first, and the clusters of each."""
-        posterior, best = self.posterior_, self._best_draw()
-        if self.estimate == "map":
-            labels = relabel(posterior.view_labels[best])
-        else:
-            labels = self._partition_of(posterior, 0)
+        labels = self._point_estimate(self.posterior_, 0)
         views = [np.flatnonzero(labels == k) for k in range(int(labels.max()) + 1)]
         found = []
         for number in largest_first(views):
             columns = views[number]
-            rows = posterior.of_view(columns)
-            clusters = relabel(rows.labels[best]) if self.estimate == "map" else self._partition_of(rows, 1 + number)
-            draws = rows.labels.reshape(-1, rows.n_items)
+            rows = self.posterior_.of_view(columns)
+            clusters, draws = self._point_estimate(rows, 1 + number), rows.labels.reshape(-1, rows.n_items)
             tree = view_tree(bound.prior, bound.values, columns, clusters, draws, self.row_concentration_)
             found.append(FittedView(columns, clusters, tree))
         return found
 
-    def _best_draw(self) -> tuple[int, int]:
-        """Chain and number of the draw of largest log joint."""
-        log_joint = self.posterior_.scalars["log_joint"]
-        chain, draw = np.unravel_index(np.argmax(log_joint), log_joint.shape)
-        return int(chain), int(draw)
-
-    def _partition_of(self, posterior: Any, path: int) -> np.ndarray:
-        found = posterior.point_estimate(
-            self.estimate, random_state=generator(self._seed, ESTIMATE_PATH, path), n_jobs=self.n_jobs
-        )
-        return found.labels
-
     def _make_answers(self, bound: Bound, views: list[FittedView]) -> DrawAnswers:
-        """What prediction needs of some draws."""
-        posterior = self.posterior_
-        n_draws, numbers = posterior.n_chains * posterior.n_draws, posterior.extra.get("column_numbers")
-        most_clusters = float(posterior.rows.max()) + 1.0
-        n_rows, n_columns = bound.values.shape
-        size = 8.0 * most_clusters * float(bound.prior.start[-1]) + 4.0 * n_rows * float(posterior.n_views.mean())
-        chosen = choose_draws(n_draws, n_rows, n_columns, size)
-        first = posterior.first_views
-        draws = make_draws(
-            bound.prior,
-            bound.values,
-            posterior.view_labels.reshape(n_draws, -1)[chosen],
-            [posterior.rows[first[t] : first[t + 1]] for t in chosen],
-            None if numbers is None else numbers.reshape(n_draws, n_columns, -1)[chosen],
-            posterior.extra["concentrations"].reshape(n_draws, 2)[chosen],
-        )
-        estimate = [(view.columns, view.labels_) for view in views]
-        return DrawAnswers(
-            bound.prior, bound.values, draws, posterior.similarity(), estimate, learned=numbers is not None
-        )
+        return answers_of_draws(bound, self.posterior_, [(view.columns, view.labels_) for view in views])
 
     def _with_rows(self, values: np.ndarray) -> None:
         """Every draw takes the rows in, each to a cluster by its probability given those before; then a new estimate.
@@ -334,8 +261,15 @@ class CrossCat(ChainEstimator, CrossClusterer):
         self.__dict__.pop("_sampler", None)
         self._summarise()
 
-    def _file_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        return crosscat_file_parts(self)
-
-    def _restore(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        restore_crosscat(self, document, arrays)
+    def _restored(self, reading: Reading) -> None:
+        """Predictions are computed as `fit` computes them."""
+        super()._restored(reading)
+        self.init = reading.values.get("init", self.init)
+        self._keep_read_posterior(partial(CrossPosterior, rows=reading["row_draws"]), reading["draws"], reading)
+        clusters = zip(reading["view_rows"], reading["view_trees"], strict=True)
+        views = [
+            FittedView(np.flatnonzero(self.view_labels_ == k), own, tree) for k, (own, tree) in enumerate(clusters)
+        ]
+        self._answers = self._make_answers(self._bound._replace(values=self._values), views)
+        self._keep_views(views, self.column_tree_)
+        self._set_read_result(reading)

@@ -1,6 +1,6 @@
 """`IncrementalBHC`: Bayesian hierarchical clustering of rows that arrive one after another."""
 
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -10,64 +10,123 @@ from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidFileError, InvalidTableError
 from bayesgrove.core.rng import generator, resolve_seed
 from bayesgrove.core.table import table_from_array
-from bayesgrove.estimators.inputs import read_input
 from bayesgrove.estimators.settings import check_choice, check_positive, check_whole
 from bayesgrove.estimators.tree_clusterer import TreeClusterer
 from bayesgrove.io.frames import joined_names, row_names
-from bayesgrove.likelihoods import Bound, bind, encode
+from bayesgrove.io.schema import Field, Part, Reading, array, floats, json_value
+from bayesgrove.likelihoods import Bound, bind, encode, relearned
+from bayesgrove.models.bhc.basis import Basis, basis_from_document, basis_to_document, first_basis
 from bayesgrove.models.bhc.fit import Fitted, new_problem
-from bayesgrove.models.nrm.incremental import IncrementalForest, best_forest, stream_into
+from bayesgrove.models.bhc.rebuild import most_searched, rebuilt
+from bayesgrove.models.nrm.forest import Forest, refuse_too_large
+from bayesgrove.models.nrm.incremental import best_forest, stream_into
+from bayesgrove.models.nrm.insertion import NO_PAIRS, StreamState, streamed
 from bayesgrove.models.nrm.joining import joined_tree, log_prior_weights
-from bayesgrove.models.nrm.packing import check_pairs, pack_forest
+from bayesgrove.models.nrm.packing import check_pairs, pack_forest, unpack_forest
 from bayesgrove.stats.processes import dirichlet_log_kappa
 from bayesgrove.trees import Tree
 
 SHUFFLE_PATH = 0x1B4C
 
 
+class Found(NamedTuple):
+    """A fit, and what more rows need besides."""
+
+    fitted: Fitted
+    pairs: np.ndarray
+    """Shape of the forest."""
+    basis: Basis | None = None
+    """What rebuilds start from; None where there are none."""
+    where: np.ndarray = np.zeros(0)
+
+    @property
+    def log_evidence(self) -> float:
+        """Lower bound."""
+        return self.fitted.log_evidence
+
+
+def finished(
+    bound: Bound, log_concentration: float, forest: Forest, steps: dict[str, float], *, tempered: bool
+) -> Found:
+    """The joined tree of a forest and its evidence bound."""
+    n, complete = bound.values.shape[0], not bool(np.isnan(bound.values).any())
+    log_kappa = dirichlet_log_kappa(log_concentration, n)
+    joined = joined_tree(bound.prior, forest, log_kappa, n, tempered=tempered, complete=complete)
+    in_forest = np.ones(2 * n - 1)
+    in_forest[2 * n - 1 - joined.n_joins :] = 0.0
+    columns = {
+        "log_q": joined.log_tree,
+        "log_d": log_prior_weights(joined.children, log_kappa),
+        "in_forest": in_forest,
+    }
+    tree = Tree.from_merges(joined.children, log_merge_odds=-joined.log_d, columns=columns)
+    evidence = evidence_bound(float(joined.log_tree[-1]), n, log_concentration) + bound.log_measure
+    steps = {"n_roots": float(joined.n_joins + 1), **steps}
+    fitted = Fitted(bound, log_concentration, tree, evidence, 0, steps, bound.values, complete)
+    return Found(fitted, pack_forest(forest)["pairs"])
+
+
 class IncrementalBHC(TreeClusterer):
     """Bayesian hierarchical clustering of a stream: rows are inserted into a forest, one after another.
 
-    Every row joins the nearest tree of the forest if the two are one cluster with probability at least 1/2, else it
-    becomes a tree of its own; inside the tree it goes down to where it belongs, and a tree that is no longer one
-    cluster is split again. `partial_fit` takes rows as they arrive. The trees are at last joined into one.
+    Every row joins the cluster that explains it best, or becomes a cluster of its own; inside the tree of its cluster
+    it goes down to where it belongs. `partial_fit` takes rows as they arrive. Whenever the number of rows has grown by
+    half, clusters, trees and hyperparameters are rebuilt from all rows seen. The trees are finally joined into one.
 
     Parameters
     ----------
     likelihood : str or Likelihood, default="auto"
-        As in `BHC`. The first rows fix it: numbers learned, columns, categories.
+        As in `BHC`. The first rows fix its families, columns, encoding and categories.
     concentration : float or "auto", default=1.0
-        Concentration of the Dirichlet process; "auto" learns it from the first rows.
+        Concentration of the Dirichlet process; "auto" learns it.
     cut : {"roots", "half", "map"} or float, default="roots"
         The clusters: the trees of the forest, or a cut of the joined tree as in `BHC`. "half" also unites trees that
         have grown alike since they were founded.
+    search : {"best", "greedy"}, default="best"
+        "best" inserts by predictive weights and rebuilds as described in the notes. "greedy" is the published IBHC:
+        rows are inserted by merge odds, trees that are no longer one cluster are split, and hyperparameters are
+        learned from the first rows only. It is known to chain in few dimensions.
     hyper : {"auto", "optimize", "fixed"}, default="auto"
-        As in `BHC`; learning takes place on a sample of the first rows.
+        As in `BHC`. What is learned is learned again at every rebuild; with `search="greedy"`, only from a sample of
+        the first rows.
     n_init : int, default=1
-        Orders tried by `fit`; the clusters of the highest joint probability are kept.
+        Orders tried by `fit`; the one of highest evidence is kept (`search="greedy"`: of highest joint probability).
+        Tables that are searched as a whole need no order.
     shuffle : bool, default=True
         `fit` inserts in random orders, else (with one order) in that of the rows. `partial_fit` never shuffles.
     noisy : bool, default=False
-        Join the nearest tree at its top, without looking for the right place and without splits: much quicker, poorer.
+        Join a tree at its top, without looking for the right place, and without splits where `search="greedy"`:
+        quicker, poorer trees.
     memory_limit : float, default=2**31
         Bytes for forests; more is refused before anything is allocated.
     random_state : int, optional
     n_jobs : int or None, default=2
-        Threads for several orders. The result does not depend on it.
+        Number of threads. The result does not depend on it.
     verbose : int, default=0
         Log more with larger numbers (logger "bayesgrove").
 
     Attributes
     ----------
     labels_, n_clusters_, tree_, linkage_matrix_, log_evidence_, likelihood_, concentration_, result_
-        As in `BHC`, for all rows seen so far. The column `in_forest` of the tree is 0 where trees were joined.
+        As in `BHC`, for all rows seen so far. `likelihood_` and `concentration_` are those of the last rebuild; the
+        evidence is that of all rows under them. The column `in_forest` of the tree is 0 where trees were joined.
     n_rows_seen_ : int
 
     Notes
     -----
-    About n (trees + 3 depth) marginals; depth grows with the largest cluster. Rows seen are kept, encoded, because
-    trees may be split at any time; so memory grows with the stream. How a stream is divided into calls of
-    `partial_fit` after the first changes nothing, but each call ends with work proportional to the rows seen.
+    A new row x joins the tree of largest m p(x | its m rows), unless the concentration times p(x) is larger: about
+    n (trees + 3 depth) marginals for n rows.
+
+    Rebuilds take place at 16, 24, 36, 54, ... rows, and after the rows of `fit` or of the first `partial_fit`. Up to
+    2,000 rows (500 where cells are missing or columns are mixed) they are searched as `BHC` searches them, so that
+    `fit` of so few rows ends where `BHC` ends. More rows are reassigned, clusters merged and reopened, hyperparameters
+    learned from the partition and trees built from blocks, which takes time proportional to rows times clusters.
+    Labels and hyperparameters change at a rebuild. The schedule depends on the number of rows alone: how a stream is
+    divided into calls of `partial_fit` after the first changes nothing, but each call ends with work proportional to
+    the rows seen, so prefer batches to single rows.
+
+    All rows are kept, encoded, because rebuilds need them; memory grows with the stream. A column that is constant in
+    the first rows is left out for good where hyperparameters are learned: give a first batch that shows all columns.
 
     Examples
     --------
@@ -83,6 +142,23 @@ class IncrementalBHC(TreeClusterer):
     """
 
     n_rows_seen_: int
+    _pairs: np.ndarray
+    _basis: Basis | None
+    _where: np.ndarray
+
+    _layout = (
+        *TreeClusterer._layout,
+        Field("stream_values", floats("rows", "columns", finite=False), "_values"),
+        Field("stream_pairs", array(np.int64, "joins", 2), "_pairs"),
+        Part(
+            "stream_basis",
+            lambda model: model._basis is not None,
+            (
+                Field("stream_basis", json_value(dict), lambda model: basis_to_document(model._basis, model._bound)),
+                Field("stream_where", floats("learned"), "_where"),
+            ),
+        ),
+    )
 
     def __init__(
         self,
@@ -90,6 +166,7 @@ class IncrementalBHC(TreeClusterer):
         concentration: Any = 1.0,
         cut: Any = "roots",
         *,
+        search: str = "best",
         hyper: str = "auto",
         n_init: int = 1,
         shuffle: bool = True,
@@ -102,6 +179,7 @@ class IncrementalBHC(TreeClusterer):
         self.likelihood = likelihood
         self.concentration = concentration
         self.cut = cut
+        self.search = search
         self.hyper = hyper
         self.n_init = n_init
         self.shuffle = shuffle
@@ -127,21 +205,78 @@ class IncrementalBHC(TreeClusterer):
         return np.flatnonzero(is_root)
 
     def _build(self, bound: Bound) -> Fitted:
-        n = bound.values.shape[0]
+        found = self._best_of_orders(bound) if self.search == "best" else self._greedy_of_orders(bound)
+        return self._accepted(found)
+
+    def _greedy_of_orders(self, bound: Bound) -> Found:
+        """All rows inserted as published, in the best of several orders."""
         n_threads = effective_n_jobs(self.n_jobs)
         problem, bound = new_problem(bound, self.concentration, self._seed, n_threads)
-        orders = [generator(self._seed, SHUFFLE_PATH, s).permutation(n) for s in range(self.n_init)]
         found = best_forest(
             bound.prior,
             bound.values,
-            dirichlet_log_kappa(problem.log_concentration, n),
-            orders if self.shuffle else [np.arange(n)],
+            dirichlet_log_kappa(problem.log_concentration, bound.values.shape[0]),
+            self._orders(bound.values.shape[0]),
             noisy=self.noisy,
             n_threads=n_threads,
             memory_limit=self.memory_limit,
             progress=self._progress_callback(),
         )
-        return self._finished(bound, problem.log_concentration, found)
+        steps = {"n_placed": float(found.n_pops)}
+        return finished(bound, problem.log_concentration, found.forest, steps, tempered=False)
+
+    def _best_of_orders(self, bound: Bound) -> Found:
+        """Few rows searched as a whole; many inserted in several orders, and the clusters of highest evidence."""
+        n = bound.values.shape[0]
+        orders = [np.arange(n)] if n <= most_searched(bound.prior, bound.values) else self._orders(n)
+        return max((self._from_the_first_row(bound, order) for order in orders), key=lambda found: found.log_evidence)
+
+    def _orders(self, n: int) -> list[np.ndarray]:
+        """Orders in which `fit` inserts."""
+        if not self.shuffle:
+            return [np.arange(n)]
+        return [generator(self._seed, SHUFFLE_PATH, s).permutation(n) for s in range(self.n_init)]
+
+    def _from_the_first_row(self, bound: Bound, order: np.ndarray) -> Found:
+        """A search of the first rows of an order, the others inserted, and all of them rebuilt at last."""
+        refuse_too_large(bound.prior, order.size, 1, self.memory_limit)
+        basis = first_basis(bound, self.concentration)
+        rebuild = self._rebuild(basis)
+        values = np.ascontiguousarray(bound.values[order])
+        state = rebuild(values[: most_searched(bound.prior, values)], None, None)
+        return self._streamed(bound, basis, state, order, finish=True)
+
+    def _streamed(
+        self, bound: Bound, basis: Basis, state: StreamState, order: np.ndarray, *, finish: bool = False
+    ) -> Found:
+        """Rows that a state does not know inserted, rebuilds on the way; back in the order of the table."""
+        n, progress = order.size, self._progress_callback()
+        values = np.ascontiguousarray(bound.values[order])
+        state = streamed(
+            state,
+            values,
+            self._rebuild(basis),
+            finish=finish,
+            noisy=self.noisy,
+            memory_limit=self.memory_limit,
+            progress=progress,
+        )
+        if progress is not None:
+            progress(n, n)
+        pairs = np.concatenate([order, np.arange(n, 2 * n)])[state.pairs]
+        log_kappa = dirichlet_log_kappa(state.log_concentration, n)
+        forest = unpack_forest(state.prior, bound.values, log_kappa, {"pairs": pairs}, memory_limit=self.memory_limit)
+        found = finished(relearned(bound, state.prior), state.log_concentration, forest, {}, tempered=True)
+        return found._replace(basis=basis, where=state.where)
+
+    def _rebuild(self, basis: Basis) -> Any:
+        """How the forest of a stream is rebuilt."""
+        n_threads = effective_n_jobs(self.n_jobs)
+
+        def rebuild(values: np.ndarray, labels: np.ndarray | None, where: np.ndarray | None) -> StreamState:
+            return StreamState(*rebuilt(basis, values, labels, where, n_threads), values.shape[0])
+
+        return rebuild
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Insert more rows, in their order, into the forest so far; the first ones fix the likelihood.
@@ -155,79 +290,81 @@ class IncrementalBHC(TreeClusterer):
         """
         self._check_settings()
         is_first = not hasattr(self, "tree_")
-        bound, log_concentration = self._first_rows(X) if is_first else self._more_rows(X)
+        bound = self._first_rows(X) if is_first else self._more_rows(X)
         try:
-            found = stream_into(
-                bound.prior,
-                bound.values,
-                np.empty((0, 2), np.int64) if is_first else self._pairs,
-                dirichlet_log_kappa(log_concentration, bound.values.shape[0]),
-                0 if is_first else self.n_rows_seen_,
-                noisy=self.noisy,
-                memory_limit=self.memory_limit,
-                progress=self._progress_callback(),
-            )
+            found = self._insert_best(bound) if self.search == "best" else self._insert_greedily(bound)
         except KeyboardInterrupt:
             raise KeyboardInterrupt("partial_fit was interrupted; none of its rows was kept") from None
         if not is_first:
             n_new = bound.values.shape[0] - self.n_rows_seen_
             self._row_names = joined_names(self._row_names, self.n_rows_seen_, row_names(X), n_new)
-        self._keep(self._finished(bound, log_concentration, found), self._schema[0])
+        self._keep(self._accepted(found), self._schema[0])
         return self
 
-    def _first_rows(self, X: Any) -> tuple[Bound, float]:
-        """Likelihood and concentration from the first rows."""
-        table = read_input(self, X, reset=True)
-        self._seed = resolve_seed(self.random_state)
-        bound = bind(self.likelihood, table, self.hyper)
-        problem, bound = new_problem(bound, self.concentration, self._seed, effective_n_jobs(self.n_jobs))
-        return bound, problem.log_concentration
+    def _insert_best(self, bound: Bound) -> Found:
+        """New rows by their predictive weights, with rebuilds on the schedule; after the first rows, too."""
+        order = np.arange(bound.values.shape[0])
+        if not hasattr(self, "tree_"):
+            return self._from_the_first_row(bound, order)
+        log_concentration = self._predictive.log_concentration
+        state = StreamState(bound.prior, log_concentration, self._where, self._pairs, self.n_rows_seen_)
+        basis = first_basis(bound, self.concentration) if self._basis is None else self._basis
+        return self._streamed(bound, basis, state, order)
 
-    def _more_rows(self, X: Any) -> tuple[Bound, float]:
+    def _insert_greedily(self, bound: Bound) -> Found:
+        """New rows as published."""
+        pairs, n_known = NO_PAIRS, 0
+        if hasattr(self, "tree_"):
+            log_concentration, pairs, n_known = self._predictive.log_concentration, self._pairs, self.n_rows_seen_
+        else:
+            problem, bound = new_problem(bound, self.concentration, self._seed, effective_n_jobs(self.n_jobs))
+            log_concentration = problem.log_concentration
+        found = stream_into(
+            bound.prior,
+            bound.values,
+            pairs,
+            dirichlet_log_kappa(log_concentration, bound.values.shape[0]),
+            n_known,
+            noisy=self.noisy,
+            memory_limit=self.memory_limit,
+            progress=self._progress_callback(),
+        )
+        return finished(bound, log_concentration, found.forest, {"n_placed": float(found.n_pops)}, tempered=False)
+
+    def _first_rows(self, X: Any) -> Bound:
+        """The likelihood from the first rows."""
+        table = self._read_input(X, reset=True)
+        self._seed = resolve_seed(self.random_state)
+        return bind(self.likelihood, table, self.hyper)
+
+    def _more_rows(self, X: Any) -> Bound:
         """The known rows and the new ones under the likelihood there is."""
         values, log_measure = self._encoded(X)
         if values.shape[0] == 0:
             raise InvalidTableError("partial_fit needs at least one row, got none. Skip empty batches.")
-        bound = self._bound._replace(
+        return self._bound._replace(
             values=np.concatenate([self._values, values]),
             log_measure=self._bound.log_measure + float(np.sum(log_measure)),
         )
-        return bound, self._predictive.log_concentration
 
-    def _finished(self, bound: Bound, log_concentration: float, found: IncrementalForest) -> Fitted:
-        """The joined tree and its evidence bound; the forest's shape is kept for more rows."""
-        n = bound.values.shape[0]
-        log_kappa = dirichlet_log_kappa(log_concentration, n)
-        joined = joined_tree(bound.prior, found.forest, log_kappa, n)
-        in_forest = np.ones(2 * n - 1)
-        in_forest[2 * n - 1 - joined.n_joins :] = 0.0
-        columns = {
-            "log_q": joined.log_tree,
-            "log_d": log_prior_weights(joined.children, log_kappa),
-            "in_forest": in_forest,
-        }
-        tree = Tree.from_merges(joined.children, log_merge_odds=-joined.log_d, columns=columns)
-        evidence = evidence_bound(float(joined.log_tree[-1]), n, log_concentration) + bound.log_measure
-        self._pairs = pack_forest(found.forest)["pairs"]
-        steps = {"n_roots": float(joined.n_joins + 1), "n_placed": float(found.n_pops)}
-        return Fitted(bound, log_concentration, tree, evidence, 0, steps, bound.values)
+    def _accepted(self, found: Found) -> Fitted:
+        """Keep what more rows need; the tree, for all else."""
+        self._pairs, self._basis, self._where = found.pairs, found.basis, found.where
+        return found.fitted
 
     def _keep(self, fitted: Fitted, names: tuple[str, ...]) -> None:
         super()._keep(fitted, names)
         self._values = fitted.bound.values
         self.n_rows_seen_ = self._values.shape[0]
 
-    def _file_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """With what more rows need: the rows so far and the shape of the forest."""
-        document, arrays = super()._file_parts()
-        return document, {**arrays, "stream_values": self._values, "stream_pairs": self._pairs}
-
-    def _restore(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        super()._restore(document, arrays)
-        n, values = self.labels_.size, np.ascontiguousarray(arrays["stream_values"])
-        if values.dtype != np.float64 or values.shape != (n, self.n_features_in_):
-            raise InvalidFileError("the rows of the stream do not fit the tree")
-        again, _ = encode(self._bound, table_from_array(self._bound.encoding.undo(values)))
-        if not np.allclose(again, values, rtol=1e-6, atol=1e-9, equal_nan=True):
+    def _restored(self, reading: Reading) -> None:
+        super()._restored(reading)
+        self._pairs, self.n_rows_seen_ = check_pairs(self._pairs, self.labels_.size), self.labels_.size
+        again, _ = encode(self._bound, table_from_array(self._bound.encoding.undo(self._values)))
+        if not np.allclose(again, self._values, rtol=1e-6, atol=1e-9, equal_nan=True):
             raise InvalidFileError("the rows of the stream do not fit the likelihood")
-        self._values, self._pairs, self.n_rows_seen_ = values, check_pairs(arrays["stream_pairs"], n), n
+        self._basis = None
+        if reading.has("stream_basis"):
+            self._basis = basis_from_document(reading["stream_basis"], self._bound, self.concentration)
+        else:
+            self._where = np.zeros(0)

@@ -3,45 +3,29 @@
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import logit
 from sklearn.utils.validation import check_is_fitted
 
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.core.rng import generator
 from bayesgrove.estimators.chains import ChainEstimator
-from bayesgrove.estimators.infinite_tree_files import infinite_parts, take_infinite_parts
-from bayesgrove.estimators.infinite_tree_fits import (
-    ESTIMATE_PATH,
-    INITS,
-    METHODS,
-    ChainPlan,
-    Found,
-    check_concentration,
-    compile_ahead,
-    find_by_chains,
-    fit_by_paper,
-    fit_by_vb,
-    merge_odds,
-    plan_chains,
-    resolve_states,
-)
-from bayesgrove.estimators.settings import check_choice, check_whole
+from bayesgrove.estimators.settings import check_choice, check_learnable, check_whole
 from bayesgrove.estimators.tree_components import component_models
 from bayesgrove.estimators.tree_estimator import TreeEstimator
 from bayesgrove.estimators.tree_hmm import TreeHMM
 from bayesgrove.estimators.tree_inputs import check_strength, check_tree_settings, fitting_trees
+from bayesgrove.estimators.tree_layout import INFINITE
 from bayesgrove.inference.exhibits import Exhibit
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.tree_exhibits import count_lines
+from bayesgrove.io.schema import Reading
 from bayesgrove.io.tree_data import TreeData
-from bayesgrove.models.tree_hmm.component_tree import ComponentsTree, build_components_tree
+from bayesgrove.models.tree_hmm import fit as fitting
+from bayesgrove.models.tree_hmm.component_tree import ComponentsTree
 from bayesgrove.models.tree_hmm.links import unique_links
 from bayesgrove.models.tree_hmm.predictive import cluster_probabilities, log_density
 from bayesgrove.models.tree_hmm.tables import Strengths
+from bayesgrove.models.tree_hmm.warm import compile_kernels
 from bayesgrove.stats.partitions import relabel
-from bayesgrove.trees.hanging import hang_items
 
-ESTIMATES = ("vi", "binder", "map")
 CONCENTRATION, PAPER_CONCENTRATION = 1.0, 10.0
 
 
@@ -168,6 +152,8 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
     prior_strength_: Strengths
     components_tree_: ComponentsTree
 
+    _layout = INFINITE
+
     def __init__(
         self,
         n_states: Any = 4,
@@ -237,46 +223,65 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         self._data, self._schema = fitting_trees(X, self)
         self._seed = self._resolve_seed()
         self._about = self._describe()
-        compile_ahead(self)
-        self._links = unique_links(self._data.forest)
-        self.n_states_ = resolve_states(self)
+        if self.method == "gibbs" and self._data.forest.values is None:
+            compile_kernels(None if self.estimate == "map" else self.estimate)
+        settings = fitting.Settings(*(getattr(self, name) for name in fitting.Settings._fields))
+        self._problem = fitting.resolved(self._make_problem(), settings)
+        self.n_states_ = fitting.number_of_states(self._problem)
         if self.method == "vb":
-            self._keep_found(fit_by_vb(self))
+            self._keep_found(fitting.fit_by_vb(self._problem, settings, getattr(self, "_progress", None)))
         elif self.method == "paper":
-            self._keep_found(fit_by_paper(self))
+            self._keep_found(fitting.fit_by_paper(self._problem, settings))
         else:
-            self._plan: ChainPlan = plan_chains(self)
+            self._plan: fitting.ChainPlan = fitting.plan_chains(self._problem, settings, type(self).__name__)
             self._run(self._plan.sampler, self._plan.schedule, self._about)
             self._summarise()
         return self
 
+    def _make_problem(self) -> fitting.Problem:
+        default = PAPER_CONCENTRATION if self.method == "paper" else CONCENTRATION
+        return fitting.Problem(
+            self._data.forest,
+            unique_links(self._data.forest),
+            self.missing,
+            self.n_states,
+            default if self.concentration is None else self.concentration,
+            check_strength(self.prior_strength, may_learn=True),
+            self._seed,
+        )
+
     def _check_settings(self) -> None:
         self._check_chain_settings()
         check_tree_settings(self)
-        check_choice("method", self.method, METHODS)
-        check_choice("estimate", self.estimate, ESTIMATES)
+        check_choice("method", self.method, fitting.METHODS)
         if isinstance(self.init, str):
-            check_choice("init", self.init, INITS)
+            check_choice("init", self.init, fitting.INITS)
         check_whole("n_init", self.n_init, 1)
         if self.max_iter is not None:
             check_whole("max_iter", self.max_iter, 1)
-        check_concentration(self.concentration, may_learn=self._is_sampled())
+        if self.concentration is not None:
+            check_learnable("concentration", self.concentration, may_learn=self._is_sampled())
         check_strength(self.prior_strength, may_learn=self._is_sampled())
+        self._check_states()
 
     def _is_sampled(self) -> bool:
         """Whether chains are run."""
         return self.method in ("gibbs", "collapsed")
 
-    def _given_concentration(self) -> Any:
-        if self.concentration is not None:
-            return self.concentration
-        return PAPER_CONCENTRATION if self.method == "paper" else CONCENTRATION
+    def _check_states(self) -> None:
+        """Refuse what is no number of hidden states."""
+        given = self.n_states
+        if not isinstance(given, str):
+            check_whole("n_states", given, 1)
+        elif given == fitting.INFINITE and self.method != "gibbs":
+            raise InvalidSettingError(f'n_states="infinite" needs method="gibbs", got {self.method!r}. Take a number.')
+        elif given not in (fitting.AUTO, fitting.INFINITE):
+            raise InvalidSettingError(f"n_states must be a whole number, 'auto' or 'infinite', got {given!r}. Try 4.")
 
     def _forget(self) -> None:
         """Another method has other attributes."""
         for name in ("posterior_", "diagnostics_", "converged_", "acceptance_", "responsibilities_", "log_evidence_"):
             self.__dict__.pop(name, None)
-        self.history_ = {}
 
     # ---- summaries
 
@@ -286,35 +291,21 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         return Posterior(labels, scalars, {}, self._posterior_attributes())
 
     def _summarise(self) -> None:
-        self._keep_found(find_by_chains(self, self._estimate()))
+        labels = self._point_estimate(self.posterior_)
+        self._keep_found(fitting.find_by_chains(self._problem, self._plan.target, self.posterior_, self._drawn, labels))
         self._drawn = []
 
-    def _estimate(self) -> np.ndarray:
-        posterior = self.posterior_
-        if self.estimate == "map":
-            place = np.unravel_index(np.argmax(posterior.scalars["log_joint"]), posterior.labels.shape[:2])
-            return relabel(posterior.labels[place])
-        rng = generator(self._seed, ESTIMATE_PATH)
-        return posterior.point_estimate(self.estimate, random_state=rng, n_jobs=self.n_jobs).labels
-
-    def _keep_found(self, found: Found) -> None:
+    def _keep_found(self, found: fitting.Found) -> None:
         """Clusters, their components, and the hierarchy over them."""
         self._prior, self._parameters, self._kept = found.prior, found.parameters, found.kept
         self.concentration_, self.prior_strength_ = found.concentration, found.prior.strengths
+        self.history_ = dict(found.history)
+        if found.responsibilities is not None and found.log_evidence is not None:
+            self.responsibilities_, self.log_evidence_ = found.responsibilities, found.log_evidence
         self.weights_ = np.bincount(found.labels) / found.labels.size
-        members = np.eye(int(found.labels.max()) + 1)[:, found.labels]
-        self.components_tree_ = build_components_tree(
-            self._links, found.prior, found.counts, members, found.concentration
-        )
-        merges = [self.components_tree_.children(node) for node in range(len(members), 2 * len(members) - 1)]
-        children = np.array(merges, np.int64).reshape(-1, 2)
-        above = self.components_tree_.log_ratios
-        if found.between is not None:
-            above = merge_odds(found.between, np.bincount(found.labels), children)
-        with np.errstate(divide="ignore"):
-            inside = logit(found.together)
-        tree = hang_items(found.labels, np.bincount(found.labels), inside, children, above)
-        self._keep_clusters(self._data, found.labels, tree)
+        hierarchy = fitting.hierarchy_of(self._problem, found)
+        self.components_tree_ = hierarchy.components
+        self._keep_clusters(self._data, found.labels, hierarchy.items)
 
     def cut(self, n_clusters: int | str | None = None, *, probability: float | None = None) -> np.ndarray:
         """Labels of the trees when clusters are merged as in `components_tree_`; nothing is fitted again.
@@ -352,9 +343,6 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         return []
 
     # ---- new trees, averaged over draws
-
-    def _n_known(self) -> int:
-        return len(self.weights_)
 
     def _probabilities(self, data: TreeData) -> np.ndarray:
         return cluster_probabilities(self._kept, self._prior, data.forest)
@@ -403,8 +391,10 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
 
     # ---- files
 
-    def _own_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        return infinite_parts(self)
-
-    def _take_own_parts(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        take_infinite_parts(self, document, arrays)
+    def _restored(self, reading: Reading) -> None:
+        self.prior_strength_ = Strengths(*self.prior_strength_)
+        self.init = reading.values.get("init", self.init)
+        self._sampler = None
+        if reading["is_sampled"]:
+            self._keep_read_posterior(Posterior, reading["draws"], reading)
+        super()._restored(reading)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from bayesgrove.core.errors import InvalidTableError
@@ -13,57 +14,62 @@ from bayesgrove.io.frames import is_frame, refuse_unread, row_names, table_from_
 from bayesgrove.likelihoods import Multinomial
 
 
-def read_input(estimator: Any, X: Any, *, reset: bool) -> Table:
-    """A table from an array, data frame, sparse matrix or table; sets or checks the number and names of features.
+class TableEstimator(BaseEstimator):
+    """Base of estimators of tables: what they know of the columns they are fitted to."""
 
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        Gets `n_features_in_`, `feature_names_in_` and the names of the rows when `reset`, else is compared with.
-    X : array, data frame, sparse matrix or Table
-        NaN is a missing cell.
-    reset : bool
-        True in `fit`, False afterwards.
-    """
-    if isinstance(X, Table):
-        table = X
-        check_features(estimator, table, reset=reset)
-    elif is_frame(X):
-        table = table_from_frame(X)
-        validate_data(estimator, X, skip_check_array=True, reset=reset)
-    else:
-        refuse_unread(X)
-        array = validate_data(
-            estimator,
-            unmasked(X),
-            reset=reset,
-            dtype="numeric",
-            ensure_all_finite=False,
-            accept_sparse=accepts_sparse(estimator),
-        )
-        table = table_from_array(array)
-    if reset:
-        estimator._schema = (table.names, dict(table.categories))
-        estimator._row_names = row_names(X)
-        return table
-    names, categories = estimator._schema
-    if not isinstance(X, Table) and not (is_frame(X) and hasattr(estimator, "feature_names_in_")):
-        table = replace(table, names=names)  # columns without names of their own count by their place
-    return align(table, names, categories)
+    likelihood: Any
+    n_features_in_: int
 
+    _schema: tuple[tuple[str, ...], dict[int, tuple[Any, ...]]]
+    """Names of the columns, and labels of category columns."""
+    _row_names: tuple[str, ...] | None
 
-def accepts_sparse(estimator: Any) -> bool:
-    """Whether the likelihood counts words, so that rows may be sparse."""
-    return isinstance(estimator.likelihood, Multinomial) or str(estimator.likelihood) == "multinomial"
+    def _read_input(self, X: Any, *, reset: bool) -> Table:
+        """A table from an array, data frame, sparse matrix or table.
 
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or Table
+            NaN is a missing cell.
+        reset : bool
+            True in `fit`, which sets the number and names of features and the names of the rows; False afterwards,
+            when they are compared.
+        """
+        if isinstance(X, Table):
+            table = X
+            self._check_features(table, reset=reset)
+        elif is_frame(X):
+            table = table_from_frame(X)
+            validate_data(self, X, skip_check_array=True, reset=reset)
+        else:
+            refuse_unread(X)
+            options = {"dtype": "numeric", "ensure_all_finite": False, "accept_sparse": self._accepts_sparse()}
+            table = table_from_array(validate_data(self, unmasked(X), reset=reset, **options))
+        if reset:
+            self._schema, self._row_names = (table.names, dict(table.categories)), row_names(X)
+            return table
+        names, categories = self._schema
+        if not isinstance(X, Table) and not (is_frame(X) and hasattr(self, "feature_names_in_")):
+            table = replace(table, names=names)  # columns without names of their own count by their place
+        return align(table, names, categories)
 
-def check_features(estimator: Any, table: Table, *, reset: bool) -> None:
-    """Set or compare the number of features and their names for a table."""
-    if reset:
-        estimator.n_features_in_ = table.n_columns
-        estimator.feature_names_in_ = np.array(table.names, dtype=object)
-    elif table.n_columns != estimator.n_features_in_:
-        raise InvalidTableError(
-            f"X has {table.n_columns} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_} features as input."
-        )
+    def _read_names(self, names: tuple[str, ...], kinds: tuple[str, ...], *, are_default: bool) -> None:
+        """Set what is known of the columns where rows are elsewhere; an array's columns have no names."""
+        self._read_input(Table(np.empty((0, len(names))), names, kinds), reset=True)
+        if are_default:
+            del self.feature_names_in_
+
+    def _accepts_sparse(self) -> bool:
+        """Whether the likelihood counts words, so that rows may be sparse."""
+        return isinstance(self.likelihood, Multinomial) or str(self.likelihood) == "multinomial"
+
+    def _check_features(self, table: Table, *, reset: bool) -> None:
+        """Set or compare the number of features and their names for a table."""
+        if reset:
+            self.n_features_in_ = table.n_columns
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+        elif table.n_columns != self.n_features_in_:
+            raise InvalidTableError(
+                f"X has {table.n_columns} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )

@@ -9,7 +9,7 @@ import numpy as np
 from bayesgrove.agglomeration.splits import Settings
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.likelihoods import Bound
-from bayesgrove.models.bhc.fit import fit_randomized
+from bayesgrove.models.bhc.fit_randomized import fit_randomized_best
 from bayesgrove.models.nrm.process import Process
 from bayesgrove.models.nrm.starts import GivenLabels, IncrementalStart, OneCluster, SampleStart, Singletons
 from bayesgrove.trees.cuts import find_front, labels_of_front
@@ -28,7 +28,7 @@ class RandomizedStart:
         """Labels of all rows."""
         bound = self.bound._replace(free=())
         seed = int(rng.integers(2**31))
-        fitted = fit_randomized(bound, self.process.alpha, Settings(), seed, 1, None, regraft=True, refine=0)
+        fitted = fit_randomized_best(bound, self.process.alpha, Settings(), seed, 1, None)
         return labels_of_front(fitted.tree, find_front(fitted.tree, "half", None, None, None))
 
 

@@ -7,34 +7,22 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from bayesgrove.core import provenance
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator
 from bayesgrove.core.table import Table
-from bayesgrove.estimators.chains import ChainEstimator
+from bayesgrove.estimators.chains import ESTIMATE_PATH, ChainEstimator
 from bayesgrove.estimators.clusterer import Clusterer, typical_row
-from bayesgrove.estimators.inputs import read_input
-from bayesgrove.estimators.nested_files import nested_file_parts, restore_nested
-from bayesgrove.estimators.nested_inputs import (
-    Preparation,
-    advice_on_scale,
-    bind_law,
-    check_complete,
-    check_numbers,
-    check_preparation,
-    prepare,
-    prepared_table,
-)
+from bayesgrove.estimators.nested_layout import LAYOUT, NUMBER_NAMES
 from bayesgrove.estimators.nested_reports import report_result
-from bayesgrove.estimators.nested_settings import LEARN, Numbers, check_number, resolve_numbers
-from bayesgrove.estimators.settings import check_choice, check_whole
-from bayesgrove.inference.description import Description, describe_rows
+from bayesgrove.estimators.settings import check_choice, check_learnable, check_positive, check_whole
+from bayesgrove.inference.description import describe_rows
 from bayesgrove.inference.path_exhibits import hierarchy_exhibits
-from bayesgrove.inference.path_posterior import DrawPlace, PathPosterior
+from bayesgrove.inference.path_posterior import PathPosterior
 from bayesgrove.inference.path_trees import hierarchy_tree
-from bayesgrove.inference.result import Result
+from bayesgrove.io.schema import Reading
 from bayesgrove.likelihoods import Bound, GaussianKnownVariance, encode
 from bayesgrove.models.nested.laws import collapsed
+from bayesgrove.models.nested.numbers import LEARN, Numbers, resolve_numbers
 from bayesgrove.models.nested.predictive import (
     choose_draws,
     draw_rows,
@@ -44,15 +32,24 @@ from bayesgrove.models.nested.predictive import (
     log_density,
     node_probabilities,
 )
+from bayesgrove.models.nested.preparation import (
+    UNIT,
+    Preparation,
+    advice_on_scale,
+    bind_law,
+    check_complete,
+    check_numbers,
+    prepare,
+    prepared_table,
+)
 from bayesgrove.models.nested.sampler import NestedSampler
 from bayesgrove.models.nested.schedules import PATHS, default_schedule
+from bayesgrove.models.nested.summaries import SELECTIONS, judge_draws, score_tree, select_tree
 from bayesgrove.models.nested.target import VALUE_NAMES, Target, make_target, sampled_means
 from bayesgrove.models.nested.warm import compile_kernels
 from bayesgrove.report import write_report
-from bayesgrove.stats.paths import PathNodes, inner_distances, path_nodes, sibling_distances
+from bayesgrove.stats.paths import path_nodes
 
-ESTIMATE_PATH = 0xE571
-SELECTIONS = ("central", "best", "frequent", "consensus")
 SAMPLERS = ("exact", "paper")
 MEANS = ("sampled", "collapsed")
 MOVES = ("path", "regraft", "split_merge")
@@ -73,6 +70,9 @@ class NestedEstimator(ChainEstimator, Clusterer):
     select: str
 
     posterior_: PathPosterior
+
+    _layout = LAYOUT
+    _extra_draws = ("components",)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -97,11 +97,11 @@ class NestedEstimator(ChainEstimator, Clusterer):
             For scikit-learn's sake.
         """
         self._check_settings()
-        table = read_input(self, X, reset=True)
+        table = self._read_input(X, reset=True)
         self._seed = self._resolve_seed()
         self._table, self._preparation = table, self._prepare(table)
         rows = prepared_table(table, self._preparation)
-        numbers = self._resolve_numbers(rows)
+        numbers = resolve_numbers(self._given_numbers(), rows)
         self._bound = bind_law(self.likelihood, rows, *numbers.values[3:5].tolist())
         self._template = typical_row(self._bound.values)
         if (advice := self._scale_advice()) is not None:
@@ -118,20 +118,28 @@ class NestedEstimator(ChainEstimator, Clusterer):
         self._check_chain_settings()
         check_whole("depth", self.depth, 1)
         for name in ("alpha", "gamma", "gamma0", "component_variance", "base_variance"):
-            check_number(name, getattr(self, name))
+            check_learnable(name, getattr(self, name))
         if self.n_components is not None:
             check_whole("n_components", self.n_components, 1)
         check_choice("path", self.path, PATHS)
         check_choice("sampler", self.sampler, SAMPLERS)
         check_choice("means", self.means, MEANS)
         check_choice("select", self.select, SELECTIONS)
-        check_preparation(self.center, self.scale, self.n_pca)
+        self._check_preparation()
         learned = LEARN in (self.component_variance, self.base_variance)
         if learned and not self._is_sampled():
             raise InvalidSettingError(
                 "variances are learned of Gaussian components with drawn means only, got 'auto' beside "
                 f"likelihood={self.likelihood!r}, means={self.means!r}. Give numbers."
             )
+
+    def _check_preparation(self) -> None:
+        if not isinstance(self.center, bool):
+            raise InvalidSettingError(f"center is True or False, got {self.center!r}.", setting="center")
+        if self.scale is not None and self.scale != UNIT:
+            check_positive("scale", self.scale)
+        if self.n_pca is not None:
+            check_whole("n_pca", self.n_pca, 1)
 
     def _prepare(self, table: Table) -> Preparation:
         is_changed = bool(self.center or self.scale or self.n_pca)
@@ -147,10 +155,6 @@ class NestedEstimator(ChainEstimator, Clusterer):
     def _given_numbers(self) -> dict[str, Any]:
         """Numbers as users give them, by the names of the target."""
         return {name: getattr(self, name) for name in VALUE_NAMES[:5]}
-
-    def _resolve_numbers(self, rows: Table) -> Numbers:
-        spread = float(np.nanmean(np.nanvar(rows.values, axis=0))) if not rows.categories else 1.0
-        return resolve_numbers(self._given_numbers(), spread if spread > 0.0 else 1.0)
 
     def _scale_advice(self) -> str | None:
         """What to do about rows that the variances do not fit."""
@@ -191,10 +195,6 @@ class NestedEstimator(ChainEstimator, Clusterer):
         """What the schedule is told of a penalty."""
         return {}
 
-    def _describe(self) -> dict[str, Any]:
-        settings = {name: value for name, value in self.get_params(deep=False).items() if name != "run_dir"}
-        return provenance.record(type(self).__name__, settings, self._seed)
-
     # ---- summaries
 
     def _make_posterior(self, draws: list[dict[str, np.ndarray]], scalars: dict[str, np.ndarray]) -> PathPosterior:
@@ -212,16 +212,20 @@ class NestedEstimator(ChainEstimator, Clusterer):
     def _summarise(self) -> None:
         """The tree shown, numbers, what prediction needs."""
         self._set_numbers()
-        self.selected_draw_, levels = self._select_tree()
+        rng = generator(self._seed, ESTIMATE_PATH)
+        selected = select_tree(rng, self.posterior_, self.select, self.n_jobs)
+        self.selected_draw_, levels = selected
         self._set_levels(levels)
         self.tree_ = hierarchy_tree(self.posterior_, levels, self._row_names)
         self._kept = keep_draws(self._target, self._drawn, levels)
-        self.scores_ = self._score_tree()
+        rows = self._bound.encoding.undo(self._bound.values)
+        self.scores_ = score_tree(rows, self.posterior_, selected)
         described = describe_rows(self._table.take, self._table.n_columns, self.tree_, self.labels_)
-        details = {"verdict": self.diagnostics_.verdict.sentence_for_readers, **self._judge_draws()}
+        judged = judge_draws(rows, self.posterior_, self._drawn)
+        details = {"verdict": self.diagnostics_.verdict.sentence_for_readers, **judged}
         if (advice := self._scale_advice()) is not None:
             details["advice"] = advice
-        self._set_result(described, details)
+        self._set_result(self._about, details, described)
 
     def _set_levels(self, levels: np.ndarray) -> None:
         self.level_labels_ = levels
@@ -240,69 +244,15 @@ class NestedEstimator(ChainEstimator, Clusterer):
         if self.likelihood is None:
             self.likelihood_ = GaussianKnownVariance(self.component_variance_, 0.0, self.base_variance_)
 
-    def _select_tree(self) -> tuple[DrawPlace | None, np.ndarray]:
-        """Where the draw shown stands (None for a consensus), and its paths."""
-        posterior = self.posterior_
-        if self.select == "consensus":
-            rng = generator(self._seed, ESTIMATE_PATH)
-            return None, posterior.consensus_paths(random_state=rng, n_jobs=self.n_jobs)
-        if self.select == "central":
-            place = posterior.central_draw()
-        elif self.select == "best":
-            place = posterior.best_draw("rcdl" if "rcdl" in posterior.scalars else "cdl")
-        else:
-            place = DrawPlace(*divmod(posterior.frequent_tree().draw, posterior.n_draws))
-        return place, posterior.at(place)
-
-    def _score_tree(self) -> dict[str, float]:
-        """Scores of the tree shown; those of a draw are nan for a consensus, which is none."""
-        scalars, place = self.posterior_.scalars, self.selected_draw_
-        cdl = scalars["cdl"][place] if place is not None else np.nan
-        rcdl = scalars["rcdl"][place] if place is not None and "rcdl" in scalars else cdl
-        inner, outer = self._distances(self._shown)
-        return {"cdl": float(cdl), "rcdl": float(rcdl), "aid": inner, "aod": outer}
-
-    def _distances(self, nodes: PathNodes) -> tuple[float, float]:
-        """AID and AOD of a tree, on the rows that are sampled; nan where cells are missing."""
-        rows = self._bound.encoding.undo(self._bound.values)
-        inner = inner_distances(rows, nodes)[nodes.has_sibling & (nodes.size > 1)]
-        outer = sibling_distances(rows, nodes)
-        return float(inner.mean()) if inner.size else np.nan, float(outer.mean()) if outer.size else np.nan
-
-    def _judge_draws(self) -> dict[str, float]:
-        """Mean AID and AOD of some draws, where any has siblings, and mean numbers of nodes of all."""
-        most = int(np.clip(2e5 / self.labels_.size, 5, 100))
-        chosen = np.linspace(0, len(self._drawn) - 1, min(most, len(self._drawn))).astype(int)
-        found = np.array([self._distances(path_nodes(self._drawn[k]["paths"])) for k in chosen])
-        distances = {"aid": found[:, 0], "aod": found[:, 1]}
-        known = {name: values[np.isfinite(values)] for name, values in distances.items()}
-        counted = {name: self.posterior_.scalars[name] for name in ("n_level_1", "n_clusters", "n_components")}
-        return {f"mean_{name}": float(values.mean()) for name, values in {**known, **counted}.items() if values.size}
-
-    def _set_result(self, description: Description | None, details: dict[str, Any]) -> None:
-        self.result_ = Result(
-            model=type(self).__name__,
-            labels=self.labels_,
-            tree=self.tree_,
-            log_evidence=None,
-            likelihood=self.likelihood_,
-            feature_names=self._schema[0],
-            provenance=self._about,
-            details=details,
-            posterior=self.posterior_,
-            diagnostics=self.diagnostics_,
-            description=description,
-            exhibits=hierarchy_exhibits(self.posterior_, self.tree_, self.level_labels_),
-        )
+    def _result_parts(self) -> dict[str, Any]:
+        exhibits = hierarchy_exhibits(self.posterior_, self.tree_, self.level_labels_)
+        return {**super()._result_parts(), "exhibits": exhibits}
 
     # ---- new rows
 
-    def _encoded_width(self, arrays: dict[str, np.ndarray]) -> int:
-        return len(arrays["directions"]) or self.n_features_in_
-
     def _encoded(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self, "tree_")
-        table = read_input(self, X, reset=False)
+        table = self._read_input(X, reset=False)
         self._check_complete(table)
         values, log_measure = encode(self._bound, prepared_table(table, self._preparation))
         return values, log_measure + self._preparation.log_measure()
@@ -401,12 +351,17 @@ class NestedEstimator(ChainEstimator, Clusterer):
     def _restore_numbers(self, numbers: dict[str, float]) -> None:
         """Take `_extra_numbers` back, or refuse them."""
 
-    def _n_coordinates(self) -> int:
+    def _n_coordinates(self, preparation: Preparation) -> int:
         """Length of a discriminant."""
         return 0
 
-    def _file_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        return nested_file_parts(self)
-
-    def _restore(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        restore_nested(self, document, arrays)
+    def _restored(self, reading: Reading) -> None:
+        super()._restored(reading)
+        if reading["is_plain"]:
+            self.likelihood = None
+        for name, number in zip(NUMBER_NAMES, reading["numbers"], strict=True):
+            setattr(self, f"{name}_", number)
+        self._set_levels(self.level_labels_)
+        self._keep_read_posterior(PathPosterior.from_paths, reading["paths"], reading)
+        self._restore_numbers(reading["extra_numbers"])
+        self._set_read_result(reading)

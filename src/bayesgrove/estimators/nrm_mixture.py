@@ -6,19 +6,30 @@ from typing import Any, Self
 import numpy as np
 
 from bayesgrove.agglomeration.estimates import estimate_tree
-from bayesgrove.core import provenance
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator
-from bayesgrove.core.table import Table
 from bayesgrove.estimators.chains import ChainEstimator
 from bayesgrove.estimators.clusterer import Clusterer, typical_row
-from bayesgrove.estimators.inputs import read_input
-from bayesgrove.estimators.mixture_files import mixture_file_parts, restore_mixture
+from bayesgrove.estimators.layouts import label_draws
 from bayesgrove.estimators.mixture_starts import first_labels
-from bayesgrove.estimators.settings import check_choice, check_positive
-from bayesgrove.inference.description import Description
-from bayesgrove.inference.result import Result
+from bayesgrove.estimators.settings import check_choice, check_learnable
+from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.similarity import cohesion
+from bayesgrove.io.schema import (
+    NOT_FINITE,
+    NUMBER,
+    Check,
+    Field,
+    Part,
+    Reading,
+    Size,
+    array,
+    floats,
+    json_value,
+    record,
+    shares,
+    starts,
+)
 from bayesgrove.likelihoods import Bound, bind, relearned
 from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.models.nrm.guide import make_guide
@@ -26,7 +37,14 @@ from bayesgrove.models.nrm.hyper import free_places, scaled
 from bayesgrove.models.nrm.paper_global import VARIANTS
 from bayesgrove.models.nrm.paper_sampler import PaperSampler
 from bayesgrove.models.nrm.points import euclidean_points
-from bayesgrove.models.nrm.predictive import choose_draws, cluster_probabilities, draw_rows, keep_draws, log_density
+from bayesgrove.models.nrm.predictive import (
+    Kept,
+    choose_draws,
+    cluster_probabilities,
+    draw_rows,
+    keep_draws,
+    log_density,
+)
 from bayesgrove.models.nrm.process import DIRICHLET, GENERALISED_GAMMA, Process, log_kappa_table
 from bayesgrove.models.nrm.sampler import make_sampler
 from bayesgrove.models.nrm.schedules import SAMPLERS, schedule_of
@@ -34,9 +52,39 @@ from bayesgrove.models.nrm.starts import SampleStart
 from bayesgrove.models.nrm.warm import compile_kernels
 from bayesgrove.stats.partitions import relabel
 
-GUIDE_PATH, ESTIMATE_PATH = 0x6D1D, 0xE571
+GUIDE_PATH = 0x6D1D
 KINDS = {"dp": DIRICHLET, "nggp": GENERALISED_GAMMA, "nig": GENERALISED_GAMMA}
-ESTIMATES = ("vi", "binder", "map")
+KEPT = record(
+    Kept,
+    "kept_",
+    {
+        "start": starts("kept_draws", "kept_clusters"),
+        "rows": floats("kept_clusters", "stats"),
+        "log_weight": floats("kept_clusters"),
+        "log_new": floats("kept_draws"),
+        "log_factors": floats("kept_draws", "free"),
+        "share": shares("kept_clusters", "clusters"),
+    },
+)
+
+
+def made_process(given: list[float]) -> Process:
+    """The process of a file."""
+    kind, alpha, sigma, free_alpha, free_sigma, *hyper = given
+    return Process(int(kind), alpha, sigma, bool(free_alpha), bool(free_sigma), *hyper)
+
+
+def is_process(process: Process) -> bool:
+    """Whether a process of a file is one."""
+    return process.kind in KINDS.values() and 0.0 <= process.sigma < 1.0
+
+
+def scalar_names(reading: Reading) -> tuple[str, ...]:
+    """Scalars that draws of this model must have."""
+    process = reading["process"]
+    own = {"log_u": process.kind == GENERALISED_GAMMA, "concentration": process.free_alpha, "sigma": process.free_sigma}
+    learned = (f"log_factor_{name}" for name in reading["likelihood"].free)
+    return ("log_joint", "n_clusters", *(name for name, is_there in own.items() if is_there), *learned)
 
 
 class NRMMixture(ChainEstimator, Clusterer):
@@ -131,6 +179,24 @@ class NRMMixture(ChainEstimator, Clusterer):
     True
     """
 
+    _layout = (
+        *Clusterer._layout,
+        Field("process", json_value(made_process, lambda process: [float(number) for number in process]), "_process"),
+        Field("sigma", NUMBER, "sigma_"),
+        Check("this is no process", lambda read: is_process(read["process"])),
+        Check(NOT_FINITE, lambda read: np.isfinite([read["sigma"], read["process"].alpha, *read["process"][5:]]).all()),
+        *label_draws(scalar_names),
+        Size("stats", lambda read: n_stats(read["likelihood"].prior)),
+        Size("free", lambda read: len(read["likelihood"].free)),
+        Field("kept", KEPT, "_kept"),
+        Check("there is no draw", lambda read: read.sizes["kept_draws"] > 0),
+        Part(
+            "init",
+            lambda model: not isinstance(model.init, str),
+            (Field("init", array("iu", "rows", words="first labels do not fit"), lambda model: relabel(model.init)),),
+        ),
+    )
+
     def __init__(
         self,
         process: str = "dp",
@@ -185,12 +251,11 @@ class NRMMixture(ChainEstimator, Clusterer):
             For scikit-learn's sake.
         """
         self._check_chain_settings()
-        check_choice("estimate", self.estimate, ESTIMATES)
         process = self._resolve_process()
-        table = read_input(self, X, reset=True)
+        table = self._read_input(X, reset=True)
         self._seed = self._resolve_seed()
         bound = bind(self.likelihood, table, "fixed" if self.sampler == "paper" else self.hyper)
-        self._keep_data(bound, process, table)
+        self._bound, self._process, self._template = bound, process, typical_row(bound.values)
         schedule = self._make_schedule(table.n_rows)
         if self.sampler != "paper":
             compile_kernels(bound, process, schedule, loss=None if self.estimate == "map" else self.estimate)
@@ -203,10 +268,7 @@ class NRMMixture(ChainEstimator, Clusterer):
         check_choice("sampler", self.sampler, (*SAMPLERS, "paper"))
         check_choice("paper_variant", self.paper_variant, tuple(VARIANTS))
         free_alpha = isinstance(self.concentration, str) and self.concentration == "auto"
-        if not free_alpha:
-            check_positive("concentration", self.concentration)
-            if np.isinf(self.concentration):
-                raise InvalidSettingError("concentration must be finite, got inf. Try 1.0.")
+        check_learnable("concentration", self.concentration)
         alpha = 1.0 if free_alpha else float(self.concentration)
         if self.process == "dp":
             return Process(DIRICHLET, alpha, 0.0, free_alpha, False)
@@ -235,19 +297,10 @@ class NRMMixture(ChainEstimator, Clusterer):
         name = f"paper:{self.paper_variant}" if self.sampler == "paper" else self.sampler
         return schedule_of(name, n_rows, n_tune=self.n_tune, thin=self.thin)
 
-    def _describe(self) -> dict[str, Any]:
-        settings = {name: value for name, value in self.get_params(deep=False).items() if name != "run_dir"}
-        return provenance.record(type(self).__name__, settings, self._seed)
-
-    def _keep_data(self, bound: Bound, process: Process, table: Table) -> None:
-        """What summaries need of the data."""
-        self._bound, self._process, self._names = bound, process, table.names
-        self._template = typical_row(bound.values)
-
     def _summarise(self) -> None:
         """Point estimate, tree, numbers, what prediction needs."""
         bound, posterior = self._bound, self.posterior_
-        self.labels_ = self._estimate()
+        self.labels_ = self._point_estimate(posterior)
         self.n_clusters_ = int(self.labels_.max()) + 1
         numbers, log_factors = self._draw_numbers()
         _, alpha, sigma = numbers.mean(axis=0)
@@ -267,7 +320,8 @@ class NRMMixture(ChainEstimator, Clusterer):
             log_factors[chosen],
             self.labels_,
         )
-        self._set_result(self._describe_rows(bound.values))
+        details = {"verdict": self.diagnostics_.verdict.sentence_for_readers}
+        self._set_result(self._about, details, self._describe_rows(bound.values))
 
     def _learn_likelihood(self) -> Bound:
         """The likelihood at the medians of the numbers that were learned."""
@@ -276,32 +330,6 @@ class NRMMixture(ChainEstimator, Clusterer):
         learned = relearned(bound, prior)
         self.likelihood_ = learned.likelihood
         return learned
-
-    def _set_result(self, description: Description | None) -> None:
-        self.result_ = Result(
-            model=type(self).__name__,
-            labels=self.labels_,
-            tree=self.tree_,
-            log_evidence=None,
-            likelihood=self.likelihood_,
-            feature_names=self._names,
-            provenance=self._about,
-            details={"verdict": self.diagnostics_.verdict.sentence_for_readers},
-            posterior=self.posterior_,
-            diagnostics=self.diagnostics_,
-            description=description,
-        )
-
-    def _estimate(self) -> np.ndarray:
-        if self.estimate == "map":
-            chain, draw = np.unravel_index(
-                np.argmax(self.posterior_.scalars["log_joint"]), self.posterior_.labels.shape[:2]
-            )
-            return relabel(self.posterior_.labels[chain, draw])
-        found = self.posterior_.point_estimate(
-            self.estimate, random_state=generator(self._seed, ESTIMATE_PATH), n_jobs=self.n_jobs
-        )
-        return found.labels
 
     def _draw_numbers(self) -> tuple[np.ndarray, np.ndarray]:
         """v, alpha, sigma (draw, 3) and the log factors (draw, n_learned) of all draws."""
@@ -325,8 +353,9 @@ class NRMMixture(ChainEstimator, Clusterer):
     def _draw_rows(self, rng: np.random.Generator, n_samples: int) -> np.ndarray:
         return draw_rows(self._kept, self._bound.prior, self._bound.free, rng, self._template, n_samples)
 
-    def _file_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        return mixture_file_parts(self)
-
-    def _restore(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        restore_mixture(self, document, arrays)
+    def _restored(self, reading: Reading) -> None:
+        super()._restored(reading)
+        self.init = reading.values.get("init", self.init)
+        self._keep_read_posterior(Posterior, reading["draws"], reading)
+        self._learn_likelihood()
+        self._set_read_result(reading)

@@ -2,26 +2,38 @@
 
 from typing import Any, Self
 
-import numpy as np
 from joblib import effective_n_jobs
 
 from bayesgrove.agglomeration.cluster_rows import ClusterRows
 from bayesgrove.agglomeration.randomized import default_max_depth
 from bayesgrove.agglomeration.splits import Settings
 from bayesgrove.core.rng import resolve_seed
-from bayesgrove.estimators.cluster_input import Source, bind_on_cluster, cluster_source, read_schema
+from bayesgrove.estimators.cluster_input import Source, bind_on_cluster, cluster_source
 from bayesgrove.estimators.settings import check_choice, check_whole
 from bayesgrove.estimators.tree_clusterer import TreeClusterer
 from bayesgrove.io.blocks import gather_blocks, is_block_source
+from bayesgrove.io.schema import Reading
 from bayesgrove.likelihoods import Bound
-from bayesgrove.models.bhc.fit import Fitted, fit_randomized
+from bayesgrove.models.bhc.fit import Fitted
+from bayesgrove.models.bhc.fit_randomized import fit_randomized, fit_randomized_best
 
 CHOICES = {
+    "clusters": ("unions", "components"),
     "split": ("cut", "root", "skeleton"),
     "filter_rule": ("normalised", "paper"),
     "inner": ("halve", "truncate"),
     "regraft": (False, True),
 }
+DIVISION = {
+    "max_levels": None,
+    "split": "cut",
+    "fanout": 64,
+    "filter_rule": "normalised",
+    "filter_nodes": 4,
+    "regraft": True,
+    "refine": 1,
+}
+"""Options of the division by samples with their defaults; the search has none of them."""
 LEAST = {"leaf_size": 2, "sample_size": 2, "fanout": 2, "filter_nodes": 1, "max_levels": 0}
 OPTIONAL = ("sample_size", "filter_nodes", "max_levels")
 
@@ -29,36 +41,44 @@ OPTIONAL = ("sample_size", "filter_nodes", "max_levels")
 class RandomizedBHC(TreeClusterer):
     """Bayesian hierarchical clustering in about n log n: a million rows in seconds.
 
-    A sample's exact tree divides the rows into groups; every group is divided again until it is one cluster,
-    which is halved into small blocks for exact BHC. The clusters found are then merged exactly (regraft), rows
-    are reassigned once and the tree is built again (refine). Every step gives a binary tree over all rows, so
-    its evidence bound is valid throughout, and a step is kept only where it raises the bound.
+    The search of `BHC` runs on a sample of the rows, which gives hyperparameters and clusters. Every row joins the
+    cluster that explains it best. Each cluster is then looked into by a sample of its own rows and split where its
+    parts are clearly apart; rows are reassigned, clusters that are one are merged, and the hyperparameters are learned
+    again from all rows. The tree has small blocks inside the clusters and a tree over the clusters above. Its evidence
+    bound is valid for any tree. Tables of at most `sample_size` rows are clustered as by `BHC`.
 
     Parameters
     ----------
     likelihood, concentration, cut, hyper
-        As in `BHC`; learning takes place on a sample of rows.
+        As in `BHC`.
+    search : {"best", "greedy"}, default="best"
+        "best" searches as described above. "greedy" is the published algorithm: the greedy tree of a sample divides
+        the rows into groups, every group is divided again until it is one cluster, and hyperparameters are learned
+        from a sample. Changing any option that is marked "division" below implies "greedy".
+    clusters : {"unions", "components"}, default="unions"
+        As for `BHC`.
     sample_size : int, optional
-        Rows of each sample; default 8 sqrt(n) between 512 and 4,096.
+        Rows of the sample; samples of clusters have half as many. Default 1,000; with "greedy" 8 sqrt(n) between 512
+        and 4,096.
     leaf_size : int, default=256
         Sets of fewer rows are clustered exactly; more than all rows: exact BHC.
     max_levels : int, optional
-        Divisions by samples before a set is halved; default 4 + 2 log2(n / leaf_size).
+        Division: levels before a set is halved; default 4 + 2 log2(n / leaf_size).
     split : {"cut", "root", "skeleton"}, default="cut"
-        Groups of a sample: its clusters; the two children of its root (the published algorithm); `fanout` nodes
-        whatever their probability.
+        Division: groups of a sample are its clusters; the two children of its root (the published algorithm); `fanout`
+        nodes whatever their probability.
     fanout : int, default=64
-        Most groups of one division.
+        Division: most groups at a time.
     filter_rule : {"normalised", "paper"}, default="normalised"
-        How a row chooses its group.
+        Division: how a row chooses its group.
     filter_nodes : int or None, default=4
-        Nodes of a group that attract rows; None: all.
+        Division: nodes of a group that attract rows; None: all.
     inner : {"halve", "truncate"}, default="halve"
         Look inside clusters, or take them as one for certain (quicker).
     regraft : bool, default=True
-        Merge the clusters found once more, exactly.
+        Division: merge the clusters found once more, exactly.
     refine : int, default=1
-        Rounds of reassigning rows and building again.
+        Division: rounds of reassigning rows and building again.
     random_state : int, optional
     n_jobs : int, default=2
         Threads. The tree does not depend on it.
@@ -69,7 +89,7 @@ class RandomizedBHC(TreeClusterer):
     labels_, n_clusters_, tree_, linkage_matrix_, log_evidence_, likelihood_, concentration_, result_
         As in `BHC`.
     depth_ : int
-        Divisions by samples on the longest path.
+        Divisions by samples on the longest path; 0 if all rows were clustered exactly.
 
     Examples
     --------
@@ -87,6 +107,8 @@ class RandomizedBHC(TreeClusterer):
         concentration: Any = 1.0,
         cut: Any = "half",
         *,
+        search: str = "best",
+        clusters: str = "unions",
         hyper: str = "auto",
         sample_size: int | None = None,
         leaf_size: int = 256,
@@ -105,6 +127,8 @@ class RandomizedBHC(TreeClusterer):
         self.likelihood = likelihood
         self.concentration = concentration
         self.cut = cut
+        self.search = search
+        self.clusters = clusters
         self.hyper = hyper
         self.sample_size = sample_size
         self.leaf_size = leaf_size
@@ -136,9 +160,9 @@ class RandomizedBHC(TreeClusterer):
         return super().fit(gather_blocks(X) if is_block_source(X) else X, y)
 
     def _fit_on_cluster(self, source: Source) -> Self:
-        """Build the tree of rows that stand on a cluster."""
+        """Build the tree of rows that are on a Dask cluster."""
         self._check_settings()
-        read_schema(self, source)
+        self._read_names(source.names, source.kinds, are_default=source.has_default_names)
         self._seed = resolve_seed(self.random_state)
         bound, rows = bind_on_cluster(source, self.likelihood, self.hyper)
         self._keep(self._grow(bound, rows), source.names)
@@ -154,24 +178,29 @@ class RandomizedBHC(TreeClusterer):
             if value is not None or name not in OPTIONAL:
                 check_whole(name, value, least)
 
+    def _searches(self) -> bool:
+        return self.search == "best" and not self._divides()
+
+    def _unites(self) -> bool:
+        return self.clusters == "unions" and self.cut == "half" and self._searches()
+
     def _build(self, bound: Bound) -> Fitted:
         return self._grow(bound)
 
     def _grow(self, bound: Bound, remote: ClusterRows | None = None) -> Fitted:
-        n_rows = bound.values.shape[0] if remote is None else remote.n_rows
-        fitted = fit_randomized(
-            bound,
-            self.concentration,
-            self._settings(n_rows),
-            self._seed,
-            effective_n_jobs(self.n_jobs),
-            self._progress_callback(),
-            regraft=self.regraft,
-            refine=self.refine,
-            remote=remote,
-        )
+        settings = self._settings(bound.values.shape[0] if remote is None else remote.n_rows)
+        n_threads, progress = effective_n_jobs(self.n_jobs), self._progress_callback()
+        shared = (bound, self.concentration, settings, self._seed, n_threads, progress)
+        if self._searches():
+            fitted = fit_randomized_best(*shared, remote=remote)
+        else:
+            fitted = fit_randomized(*shared, regraft=self.regraft, refine=self.refine, remote=remote)
         self.depth_ = fitted.depth
         return fitted
+
+    def _divides(self) -> bool:
+        """Whether any option of the division by samples was changed."""
+        return any(getattr(self, name) != default for name, default in DIVISION.items())
 
     def _settings(self, n_rows: int) -> Settings:
         """Settings of the splits."""
@@ -187,6 +216,6 @@ class RandomizedBHC(TreeClusterer):
             inner=self.inner,
         )
 
-    def _restore(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        super()._restore(document, arrays)
-        self.depth_ = int(document["details"]["depth"])
+    def _restored(self, reading: Reading) -> None:
+        super()._restored(reading)
+        self.depth_ = int(reading["details"]["depth"])

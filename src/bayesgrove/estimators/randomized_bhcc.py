@@ -2,7 +2,7 @@
 
 from typing import Any, Self
 
-from bayesgrove.estimators.cluster_input import Source, bind_on_cluster, cluster_source, read_schema
+from bayesgrove.estimators.cluster_input import Source, bind_on_cluster, cluster_source
 from bayesgrove.estimators.cross_inputs import per_column
 from bayesgrove.estimators.cross_trees import CrossTreeClusterer
 from bayesgrove.estimators.settings import check_choice, check_whole
@@ -23,7 +23,7 @@ class RandomizedBHCC(CrossTreeClusterer):
 
     Parameters
     ----------
-    likelihood, row_concentration, column_concentration, evidence, cut, hyper, unseen
+    likelihood, row_concentration, column_concentration, evidence, cut, hyper, unseen, row_search
         As in `BHCC`.
     max_levels : int, default=6
         Divisions on one path; a set that deep is taken for one view.
@@ -90,6 +90,7 @@ class RandomizedBHCC(CrossTreeClusterer):
         cut: Any = "half",
         hyper: str = "auto",
         unseen: str = "error",
+        row_search: str = "best",
         row_method: str = "auto",
         row_sample: int = 500,
         random_state: Any = None,
@@ -108,6 +109,7 @@ class RandomizedBHCC(CrossTreeClusterer):
         self.cut = cut
         self.hyper = hyper
         self.unseen = unseen
+        self.row_search = row_search
         self.row_method = row_method
         self.row_sample = row_sample
         self.random_state = random_state
@@ -140,7 +142,7 @@ class RandomizedBHCC(CrossTreeClusterer):
     def _fit_on_cluster(self, source: Source) -> Self:
         """Find views of a table whose rows stand on a cluster."""
         self._check_settings()
-        read_schema(self, source)
+        self._read_names(source.names, source.kinds, are_default=source.has_default_names)
         self._given_as, self._kinds = "array", source.kinds
         n_columns, unseen = len(source.names), self.unseen
         bound, rows = bind_on_cluster(

@@ -9,13 +9,12 @@ import numpy as np
 from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
 from bayesgrove.core.table import Table
 from bayesgrove.estimators.nested import NestedEstimator
-from bayesgrove.estimators.nested_inputs import check_complete
-from bayesgrove.estimators.nested_settings import check_number
-from bayesgrove.estimators.settings import check_choice, check_positive, check_whole
+from bayesgrove.estimators.settings import check_choice, check_learnable, check_positive, check_whole
 from bayesgrove.inference.schedule import Step
 from bayesgrove.models.nested.penalty import PENALTIES, margin_rows
 from bayesgrove.models.nested.penalty_predictive import PenaltyLaw, energies_of
 from bayesgrove.models.nested.predictive import KeptDraw
+from bayesgrove.models.nested.preparation import Preparation, check_complete
 from bayesgrove.models.nested.target import DISCRIMINANT_VARIANCE, VALUE_NAMES, Target
 from bayesgrove.models.nested.tempered_sampler import SWAP, tempered_sampler
 
@@ -200,7 +199,7 @@ class RBHMC(NestedEstimator):
         self._check_updates()
 
     def _check_penalty(self) -> None:
-        check_number("discriminant_scale", self.discriminant_scale)
+        check_learnable("discriminant_scale", self.discriminant_scale)
         check_positive("margin", self.margin)
         if isinstance(self.C, bool) or not isinstance(self.C, int | float | np.number) or not 0.0 <= self.C < np.inf:
             raise InvalidSettingError(f"C must be a number of at least 0, got {self.C!r}. Try 0.01.", setting="C")
@@ -278,5 +277,5 @@ class RBHMC(NestedEstimator):
         if not (0.0 < self._margin_norm < np.inf and 0.0 < self.discriminant_scale_ < np.inf):
             raise InvalidFileError("a number of the penalty is not positive")
 
-    def _n_coordinates(self) -> int:
-        return self._preparation.width + self.intercept
+    def _n_coordinates(self, preparation: Preparation) -> int:
+        return preparation.width + self.intercept

@@ -34,3 +34,15 @@ def check_n_jobs(value: Any) -> None:
     """Refuse what is neither None nor a whole number other than 0 (negative ones count from all processors)."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value == 0):
         raise InvalidSettingError(f"n_jobs must be None or a whole number other than 0, got {value!r}. Try 1.")
+
+
+def check_learnable(name: str, value: Any, *, may_learn: bool = True) -> None:
+    """Refuse what is no positive, finite number, nor "auto" where it may be learned."""
+    if isinstance(value, str) and value == "auto" and may_learn:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value > 0:
+        choices = "a positive number or 'auto'" if may_learn else "a positive number"
+        raise InvalidSettingError(f"{name} must be {choices}, got {value!r}. Try 1.0.", setting=name)
+    if value == np.inf:
+        raise InvalidSettingError(f"{name} must be finite, got inf. Try 1.0.", setting=name)
+    check_positive(name, value)

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesgrove.agglomeration.exact import Progress
 from bayesgrove.agglomeration.predictive import (
+    Predictive,
     cluster_probabilities,
     draw_rows,
     log_density,
@@ -16,20 +17,63 @@ from bayesgrove.agglomeration.predictive import (
     weighty_nodes,
 )
 from bayesgrove.agglomeration.statistics import NodeRows
-from bayesgrove.core import provenance
 from bayesgrove.core.rng import resolve_seed
 from bayesgrove.estimators.by_blocks import answer_blocks
 from bayesgrove.estimators.clusterer import Clusterer, typical_row
 from bayesgrove.estimators.cut import CutParameter, one_leaf
-from bayesgrove.estimators.inputs import read_input
-from bayesgrove.estimators.settings import check_n_jobs
-from bayesgrove.estimators.tree_files import restore_tree_model, tree_file_parts
-from bayesgrove.inference.result import Result
+from bayesgrove.estimators.settings import check_choice, check_n_jobs
+from bayesgrove.io.schema import (
+    NOT_FINITE,
+    NUMBER,
+    Check,
+    Field,
+    Reading,
+    Size,
+    array,
+    floats,
+    json_value,
+    record,
+    starts,
+)
 from bayesgrove.likelihoods import Bound, bind
-from bayesgrove.models.bhc.fit import Fitted
+from bayesgrove.likelihoods.base import LEARN
+from bayesgrove.likelihoods.contract import n_stats
+from bayesgrove.models.bhc.covariance import fit_either, with_covariances
+from bayesgrove.models.bhc.fit import Fitted, united
 from bayesgrove.models.bhc.summaries import NodeSummary, summarise_nodes, summary_nodes
+from bayesgrove.stats.partitions import relabel
 from bayesgrove.trees import Tree
 from bayesgrove.trees.cuts import find_front, labels_of_front
+
+SEARCHES = ("best", "greedy")
+PREDICTIVE = record(
+    Predictive,
+    "predictive_",
+    {
+        "rows": floats("mixture_nodes", "stats"),
+        "log_weight": floats("mixture_nodes"),
+        "cluster_start": starts("clusters", "inside", may_be_empty=True),
+        "above_low": array(np.int64, "above", below="clusters"),
+        "above_high": array(np.int64, "above", below="clusters+1"),
+        "above_order": array(np.int64, "clusters", below="clusters"),
+        "cluster_rows": floats("clusters", "stats"),
+        "cluster_sizes": floats("clusters"),
+    },
+    numbers=("log_concentration",),
+)
+
+
+def made_summary(fields: dict[str, Any]) -> NodeSummary:
+    """Lists back to tuples."""
+    pairs = {name: (int(fields[name][0]), int(fields[name][1])) for name in ("children", "child_sizes")}
+    features = tuple((str(name), float(value)) for name, value in fields["features"])
+    return NodeSummary(**{**fields, **pairs, "features": features})
+
+
+SUMMARIES = json_value(
+    lambda given: [made_summary(summary) for summary in given],
+    lambda summaries: [summary._asdict() for summary in summaries],
+)
 
 
 def log_progress(done: int, total: int) -> None:
@@ -41,9 +85,36 @@ class TreeClusterer(CutParameter, Clusterer):
     """Base of estimators that end in a binary tree over the rows with merge probabilities."""
 
     concentration: Any
+    search: str
     hyper: str
 
     log_evidence_: float
+
+    _layout = (
+        *Clusterer._layout,
+        Check("the tree is not binary", lambda read: read["tree"].n_nodes == 2 * read["tree"].n_leaves - 1),
+        Check("the tree lacks a column", lambda read: {"log_q", "log_d"} <= set(read["tree"].columns)),
+        Field("log_evidence", NUMBER, "log_evidence_"),
+        Field("summaries", SUMMARIES, "_summaries"),
+        Size("stats", lambda read: n_stats(read["likelihood"].prior)),
+        Field("predictive", PREDICTIVE, "_predictive"),
+        Check(NOT_FINITE, lambda read: np.isfinite([read["log_evidence"], read["predictive"].log_concentration]).all()),
+        Check(
+            "cluster_start does not end at the nodes above",
+            lambda read: read.sizes["inside"] + read.sizes["above"] == read.sizes["mixture_nodes"],
+        ),
+        Check(
+            "clusters out of range", lambda read: np.all(read["predictive"].above_low < read["predictive"].above_high)
+        ),
+        Check(
+            "above_order is no order",
+            lambda read: np.unique(read["predictive"].above_order).size == read.sizes["clusters"],
+        ),
+        Check(
+            "cluster sizes are not the labels'",
+            lambda read: np.array_equal(read["predictive"].cluster_sizes, np.bincount(read["labels"])),
+        ),
+    )
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Build the tree and cut it.
@@ -56,11 +127,13 @@ class TreeClusterer(CutParameter, Clusterer):
             For scikit-learn's sake.
         """
         self._check_settings()
-        table = read_input(self, X, reset=True)
+        table = self._read_input(X, reset=True)
         self._seed = resolve_seed(self.random_state)
         bound = bind(self.likelihood, table, self.hyper)
+        is_auto = isinstance(self.likelihood, str) and self.likelihood == LEARN and self._compares_covariances()
+        full = with_covariances(bound, table, self.hyper) if is_auto else None
         try:
-            fitted = self._build(bound)
+            fitted = self._build(bound) if full is None else fit_either(bound, full, self._build)
         except KeyboardInterrupt:
             raise KeyboardInterrupt("fit was interrupted before the tree was complete; nothing was kept") from None
         self._keep(fitted, table.names)
@@ -69,6 +142,7 @@ class TreeClusterer(CutParameter, Clusterer):
     def _check_settings(self) -> None:
         """Refuse parameters out of range before any work is done."""
         check_n_jobs(self.n_jobs)
+        check_choice("search", self.search, SEARCHES)
         self._front(one_leaf())  # cuts it as it will cut the real one
 
     def _progress_callback(self) -> Progress | None:
@@ -80,8 +154,9 @@ class TreeClusterer(CutParameter, Clusterer):
 
     def _keep(self, fitted: Fitted, names: tuple[str, ...]) -> None:
         """Set the fitted attributes."""
+        found = united(fitted) if self._unites() else None
+        fitted, front = found or (fitted, self._front(fitted.tree))
         bound, tree, rows = fitted.bound, self._named(fitted.tree), fitted.rows
-        front = self._front(tree)
         self.tree_, self.labels_ = tree, labels_of_front(tree, front)
         self.n_clusters_ = len(front)
         self.likelihood_, self.concentration_ = bound.likelihood, math.exp(fitted.log_concentration)
@@ -94,17 +169,26 @@ class TreeClusterer(CutParameter, Clusterer):
         self._predictive = make_predictive(tree, front, self.labels_, fitted.log_concentration, node_rows, weighty)
         self._template = typical_row(rows)
         self._bound = bound._replace(values=np.empty((0, rows.shape[1])))
-        self.result_ = Result(
-            model=type(self).__name__,
-            labels=self.labels_,
-            tree=tree,
-            log_evidence=self.log_evidence_,
-            likelihood=self.likelihood_,
-            feature_names=names,
-            provenance=provenance.record(type(self).__name__, self.get_params(deep=False), self._seed),
-            details={"depth": fitted.depth, **fitted.steps},
-            description=self._describe_rows(rows),
-        )
+        self._set_result(self._describe(), {"depth": fitted.depth, **fitted.steps}, self._describe_rows(rows))
+
+    def _compares_covariances(self) -> bool:
+        """Whether "auto" has a choice between independent columns and full covariances."""
+        return False
+
+    def _unites(self) -> bool:
+        """Whether components without a valley between them are one cluster."""
+        return False
+
+    @property
+    def component_labels_(self) -> np.ndarray:
+        """Component of the mixture each row belongs to, consecutive from 0: the cut of the tree within clusters."""
+        check_is_fitted(self, "tree_")
+        return relabel(self.labels_ * self.tree_.n_leaves + labels_of_front(self.tree_, self._front(self.tree_)))
+
+    @property
+    def n_components_(self) -> int:
+        """Number of components of the mixture."""
+        return int(self.component_labels_.max()) + 1
 
     def _front(self, tree: Tree) -> np.ndarray:
         """Nodes of the tree that are the clusters, by the parameter `cut`."""
@@ -166,10 +250,7 @@ class TreeClusterer(CutParameter, Clusterer):
         check_is_fitted(self, "tree_")
         return list(self._summaries)
 
-    def _file_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What a model file keeps besides what all estimators share."""
-        return tree_file_parts(self)
-
-    def _restore(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Take `_file_parts` back from a model file, or refuse them; all else is restored already."""
-        restore_tree_model(self, document, arrays)
+    def _restored(self, reading: Reading) -> None:
+        super()._restored(reading)
+        self._check_settings()
+        self._set_read_result(reading)

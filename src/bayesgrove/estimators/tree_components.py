@@ -14,20 +14,11 @@ from bayesgrove.models.tree_hmm.tables import stack
 
 def component_models(model: Any) -> list[TreeHMM]:
     """A fitted `TreeHMM` for each component of a mixture."""
-    found = []
-    for k in range(len(model._parameters.tables.switching)):
-        component = TreeHMM(
-            model._prior.shape.n_states,
-            model.missing,
-            model.prior_strength if not isinstance(model.prior_strength, str) else 1.0,
-            emission=model.emission,
-            unseen=model.unseen,
-            overflow=model.overflow,
-        )
-        component._schema, component._seed = model._schema, model._seed
-        component._set_parameters(select_parameters(model._parameters, np.array([k])), model._prior)
-        found.append(component)
-    return found
+    settings = {name: getattr(model, name) for name in ("missing", "emission", "unseen", "overflow")}
+    strength = 1.0 if isinstance(model.prior_strength, str) else model.prior_strength
+    each = (select_parameters(model._parameters, np.array([k])) for k in range(model._parameters.n_components))
+    shared = (model._prior, model._schema, model._seed)
+    return [TreeHMM._of(own, *shared, prior_strength=strength, **settings) for own in each]
 
 
 def joined_parameters(components: Sequence[TreeHMM]) -> tuple[Parameters, TreeSchema, TreePrior]:

@@ -2,21 +2,27 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesgrove.core import provenance
 from bayesgrove.core.errors import InvalidInputError
 from bayesgrove.core.rng import generator, resolve_seed
 from bayesgrove.estimators.clusterer import SAMPLING_PATH, most_probable
-from bayesgrove.estimators.notebook import result_html
+from bayesgrove.estimators.saving import SavedEstimator
 from bayesgrove.estimators.settings import check_whole
 from bayesgrove.estimators.tree_drawing import draw_like, kept_skeletons
-from bayesgrove.estimators.tree_inputs import TreeSchema, new_trees
-from bayesgrove.estimators.tree_model_files import save_tree_model
+from bayesgrove.estimators.tree_inputs import (
+    TreeSchema,
+    check_em_settings,
+    check_strength,
+    check_tree_settings,
+    fitting_trees,
+    new_trees,
+)
+from bayesgrove.estimators.tree_layout import TREES, restored_parameters, restored_prior
 from bayesgrove.estimators.tree_reports import report_result
 from bayesgrove.inference.description import Description, describe_rows
 from bayesgrove.inference.exhibits import Exhibit
@@ -31,23 +37,29 @@ from bayesgrove.inference.tree_features import (
     telling_positions,
     typical_trees,
 )
+from bayesgrove.io.schema import Reading
 from bayesgrove.io.tree_data import LabelledTree, TreeData
+from bayesgrove.models.tree_hmm.em import EMFit, EMSettings, fit_em
 from bayesgrove.models.tree_hmm.engine import log_likelihoods
-from bayesgrove.models.tree_hmm.links import node_values, unique_links
-from bayesgrove.models.tree_hmm.parameters import Parameters, TreePrior, with_values
+from bayesgrove.models.tree_hmm.fit import FIT_PATH
+from bayesgrove.models.tree_hmm.links import node_values, plain_links, unique_links
+from bayesgrove.models.tree_hmm.parameters import Parameters, TreePrior, make_prior, with_values
 from bayesgrove.report import write_report
 from bayesgrove.trees import Tree
 from bayesgrove.trees.forest import Forest
 
-FITTED = "weights_"
 
-
-class TreeEstimator(ClusterMixin, BaseEstimator):
+class TreeEstimator(ClusterMixin, SavedEstimator):
     """Base of estimators of trees.
 
     A subclass sets `weights_`, `_parameters`, `_prior` and `_schema`, calls `_keep_clusters` in `fit`, and gives
-    `_probabilities`, `_log_density`, `_own_parts` and `_take_own_parts`.
+    `_probabilities`, `_log_density` and `_layout`.
     """
+
+    _layout = TREES
+    _fitted_by = "weights_"
+    _clusters_are = "components"
+    """Name of the length in model files that clusters are at most as many as."""
 
     missing: str
     prior_strength: Any
@@ -91,21 +103,9 @@ class TreeEstimator(ClusterMixin, BaseEstimator):
         """Log density of each tree given its skeleton."""
         raise NotImplementedError
 
-    def _own_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What a model file keeps besides what all models of trees share."""
-        raise NotImplementedError
-
-    def _take_own_parts(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Take `_own_parts` back from a model file, or refuse them."""
-        raise NotImplementedError
-
     def _own_exhibits(self) -> list[Exhibit]:
         """What a report shows besides what all models of trees have."""
         return []
-
-    def _result_parts(self) -> dict[str, Any]:
-        """Fields of the result that a family has besides: draws, diagnostics, evidence, details."""
-        return {}
 
     # ---- new trees
 
@@ -128,7 +128,7 @@ class TreeEstimator(ClusterMixin, BaseEstimator):
         ----------
         X : TreeData
         """
-        check_is_fitted(self, FITTED)
+        check_is_fitted(self, self._fitted_by)
         return new_trees(X, self, self._schema)
 
     def _log_likelihoods(self, data: TreeData, parameters: Parameters | None = None) -> np.ndarray:
@@ -199,7 +199,7 @@ class TreeEstimator(ClusterMixin, BaseEstimator):
         like : TreeData, optional
             Trees whose internal nodes are used, chosen at random.
         """
-        check_is_fitted(self, FITTED)
+        check_is_fitted(self, self._fitted_by)
         check_whole("n_samples", n_samples, 1)
         seed = self._seed if random_state is None else resolve_seed(random_state)
         return draw_like(self, generator(seed, SAMPLING_PATH), n_samples, like)
@@ -217,10 +217,6 @@ class TreeEstimator(ClusterMixin, BaseEstimator):
         self._features = feature_table(data.forest, self._schema.vocabulary)
         described = describe_rows(self._features.take, self._features.n_columns, self.tree_, labels)
         self._set_result(described, self._features.names)
-
-    def _describe(self) -> dict[str, Any]:
-        settings = {name: value for name, value in self.get_params(deep=False).items() if name != "run_dir"}
-        return provenance.record(type(self).__name__, settings, self._seed)
 
     def _set_result(self, description: Description | None, feature_names: tuple[str, ...]) -> None:
         shape = self._prior.shape
@@ -296,11 +292,6 @@ class TreeEstimator(ClusterMixin, BaseEstimator):
 
     # ---- reports and files
 
-    def _html_repr(self) -> str:
-        """What scikit-learn shows in notebooks, and what was found."""
-        settings: str = super()._html_repr()
-        return settings + result_html(self.result_) if hasattr(self, "result_") else settings
-
     def report(self, path: Any, *, title: str | None = None, classes: Any = None) -> Path:
         """Write one HTML file that shows clusters, typical trees, what sets them apart, hidden states and chains.
 
@@ -318,12 +309,60 @@ class TreeEstimator(ClusterMixin, BaseEstimator):
         check_is_fitted(self, "labels_")
         return write_report(report_result(self, classes), path, title=title)
 
-    def save(self, path: Any) -> None:
-        """Write the fitted model to a file that `bayesgrove.load` reads; arrays and JSON, never pickle.
+    def _restored(self, reading: Reading) -> None:
+        """Set what all models of trees have; a subclass first sets what is its own."""
+        self._schema = TreeSchema(reading["vocabulary"], *reading["schema"])
+        self._prior = restored_prior(reading, self.missing)
+        self._parameters = restored_parameters(reading, self._prior.shape.n_labels)
+        self._about = reading.values.get("provenance", {})
+        if reading["is_clustered"]:
+            self.n_clusters_ = reading.sizes["clusters"]
+            self._typical = TreeData(reading["typical_trees"], self._schema.vocabulary)
+            self._set_result(reading["description"], reading["features"])
+            self.result_ = replace(self.result_, details=reading["details"])
+
+
+class EMTreeEstimator(TreeEstimator):
+    """Base of estimators of trees that are fitted by expectation maximisation; a subclass gives `_keep_fit`."""
+
+    n_states: int
+    estep: str
+    n_init: int
+    max_iter: int
+    tol: float
+
+    objective_: np.ndarray
+    converged_: bool
+
+    def fit(self, X: TreeData, y: Any = None) -> Self:
+        """Find tables, and weights where there are several components, by expectation maximisation.
 
         Parameters
         ----------
-        path : str or Path
+        X : TreeData
+        y : ignored
+            For scikit-learn's sake.
         """
-        check_is_fitted(self, FITTED)
-        save_tree_model(self, path)
+        check_tree_settings(self)
+        check_em_settings(self)
+        strengths = check_strength(self.prior_strength)
+        check_whole("n_states", self.n_states, 1)
+        n_components = self._n_components()
+        data, self._schema = fitting_trees(X, self)
+        self._seed = resolve_seed(self.random_state)
+        prior = make_prior(data.forest, self.n_states, self.missing, strengths)
+        settings = EMSettings(self.n_init, self.max_iter, self.tol, self.estep)
+        links = plain_links(data.forest) if self.estep == "paper" else unique_links(data.forest)
+        progress = getattr(self, "_progress", None)
+        fitted = fit_em(generator(self._seed, FIT_PATH), links, prior, n_components, settings, progress=progress)
+        self.objective_, self.converged_, self._about = fitted.trace, fitted.converged, self._describe()
+        self._keep_fit(data, prior, fitted)
+        return self
+
+    def _n_components(self) -> int:
+        """How many components there are."""
+        return 1
+
+    def _keep_fit(self, data: TreeData, prior: TreePrior, fitted: EMFit) -> None:
+        """Set parameters and clusters."""
+        raise NotImplementedError

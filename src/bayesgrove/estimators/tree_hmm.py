@@ -3,31 +3,26 @@
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator, resolve_seed
 from bayesgrove.estimators.clusterer import SAMPLING_PATH
-from bayesgrove.estimators.settings import check_whole
-from bayesgrove.estimators.tree_estimator import FITTED, TreeEstimator
+from bayesgrove.estimators.settings import check_choice
+from bayesgrove.estimators.tree_estimator import EMTreeEstimator
 from bayesgrove.estimators.tree_inputs import (
     TreeSchema,
-    check_em_settings,
-    check_strength,
-    check_tree_settings,
-    fitting_trees,
 )
+from bayesgrove.estimators.tree_layout import OBJECTIVE, TREES, has
+from bayesgrove.io.schema import Part, Reading
 from bayesgrove.io.tree_data import TreeData
-from bayesgrove.models.tree_hmm.em import EMFit, EMSettings, fit_em
+from bayesgrove.models.tree_hmm.em import EMFit
 from bayesgrove.models.tree_hmm.engine import make_scratch, state_posteriors, upward
 from bayesgrove.models.tree_hmm.links import Links, node_values, plain_links, unique_links
-from bayesgrove.models.tree_hmm.parameters import Parameters, TreePrior, make_prior, with_values
+from bayesgrove.models.tree_hmm.parameters import Parameters, TreePrior, with_values
 from bayesgrove.models.tree_hmm.states import draw_states
 from bayesgrove.models.tree_hmm.tables import MODES, Shape, Strengths, Tables, make_tables
 from bayesgrove.stats.partitions import relabel
 from bayesgrove.trees.hanging import hang_at_root
-
-FIT_PATH = 0xF17
 
 
 class StatePosterior(NamedTuple):
@@ -48,7 +43,7 @@ class DrawnStates(NamedTuple):
     """int64 (n_nodes,): position that a node's state depends on; 0 at leaves."""
 
 
-class TreeHMM(TreeEstimator):
+class TreeHMM(EMTreeEstimator):
     """Hidden-tree Markov model: labels of a tree's nodes come from hidden states that depend on one child each.
 
     Every node has a hidden state and a label drawn by it. A leaf's state depends on its position. An internal node
@@ -118,8 +113,8 @@ class TreeHMM(TreeEstimator):
     (3, 2)
     """
 
-    objective_: np.ndarray
-    converged_: bool
+    _layout = (*TREES, Part("converged", has("objective_"), OBJECTIVE))
+    _clusters_are = "states"
 
     def __init__(
         self,
@@ -185,41 +180,21 @@ class TreeHMM(TreeEstimator):
         names = None if vocabulary is None else tuple(str(name) for name in vocabulary)
         if names is not None and len(names) != n_labels:
             raise InvalidSettingError(f"vocabulary has a text per label, {n_labels}, got {len(names)}.")
-        model = cls(n_states, missing)
-        check_tree_settings(model)
+        check_choice("missing", missing, tuple(MODES))
         n_positions = tables.switching.shape[1]
-        model._schema = TreeSchema(names, n_labels, n_positions, 0)
-        model._seed = 0
         prior = TreePrior(Shape(n_positions, n_states, n_labels, MODES[missing]), Strengths())
-        model._set_parameters(Parameters(tables, np.zeros((1, n_states, 0, 2))), prior)
+        parameters = Parameters(tables, np.zeros((1, n_states, 0, 2)))
+        return cls._of(parameters, prior, TreeSchema(names, n_labels, n_positions, 0), 0, missing=missing)
+
+    @classmethod
+    def _of(cls, parameters: Parameters, prior: TreePrior, schema: TreeSchema, seed: int, **settings: Any) -> Self:
+        """A fitted model of one component."""
+        model = cls(prior.shape.n_states, **settings)
+        model._schema, model._seed = schema, seed
+        model._set_parameters(parameters, prior)
         return model
 
-    def fit(self, X: TreeData, y: Any = None) -> Self:
-        """Find the tables by expectation maximisation.
-
-        Parameters
-        ----------
-        X : TreeData
-        y : ignored
-            For scikit-learn's sake.
-        """
-        check_tree_settings(self)
-        check_em_settings(self)
-        strengths = check_strength(self.prior_strength)
-        check_whole("n_states", self.n_states, 1)
-        data, self._schema = fitting_trees(X, self)
-        self._seed = resolve_seed(self.random_state)
-        prior = make_prior(data.forest, self.n_states, self.missing, strengths)
-        settings = EMSettings(self.n_init, self.max_iter, self.tol, self.estep)
-        links = plain_links(data.forest) if self.estep == "paper" else unique_links(data.forest)
-        progress = getattr(self, "_progress", None)
-        fitted = fit_em(generator(self._seed, FIT_PATH), links, prior, 1, settings, progress=progress)
-        self._keep_fit(data, prior, fitted)
-        return self
-
     def _keep_fit(self, data: TreeData, prior: TreePrior, fitted: EMFit) -> None:
-        self.objective_, self.converged_ = fitted.trace, fitted.converged
-        self._about = self._describe()
         self._set_parameters(fitted.parameters, prior)
         roots = self._probabilities(data).argmax(axis=1)
         labels = relabel(roots)
@@ -311,16 +286,9 @@ class TreeHMM(TreeEstimator):
 
     # ---- files
 
-    def _own_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        if not hasattr(self, "objective_"):
-            return {}, {}
-        return {"converged": bool(self.converged_)}, {"objective": self.objective_}
-
-    def _take_own_parts(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        check_is_fitted(self, FITTED)
+    def _restored(self, reading: Reading) -> None:
+        super()._restored(reading)
         self._set_parameters(self._parameters, self._prior)
-        if "converged" in document:
-            self.converged_, self.objective_ = bool(document["converged"]), arrays["objective"]
 
 
 def chosen_positions(links: Links, switches: np.ndarray) -> np.ndarray:

@@ -11,18 +11,19 @@ from bayesgrove.core.rng import generator, resolve_seed
 from bayesgrove.estimators.clusterer import SAMPLING_PATH
 from bayesgrove.estimators.settings import check_whole
 from bayesgrove.estimators.tree_components import component_models, joined_parameters
-from bayesgrove.estimators.tree_estimator import TreeEstimator
-from bayesgrove.estimators.tree_hmm import FIT_PATH, TreeHMM
-from bayesgrove.estimators.tree_inputs import check_em_settings, check_strength, check_tree_settings, fitting_trees
+from bayesgrove.estimators.tree_estimator import EMTreeEstimator
+from bayesgrove.estimators.tree_hmm import TreeHMM
+from bayesgrove.estimators.tree_layout import OBJECTIVE, RESPONSIBILITIES, TREES, has
+from bayesgrove.io.schema import Part
 from bayesgrove.io.tree_data import TreeData
-from bayesgrove.models.tree_hmm.em import EMFit, EMSettings, assign, fit_em
-from bayesgrove.models.tree_hmm.links import plain_links, unique_links
-from bayesgrove.models.tree_hmm.parameters import TreePrior, make_prior, select_parameters
+from bayesgrove.models.tree_hmm.em import EMFit, assign
+from bayesgrove.models.tree_hmm.estimates import pair_probabilities
+from bayesgrove.models.tree_hmm.parameters import TreePrior, select_parameters
 from bayesgrove.stats.partitions import relabel
 from bayesgrove.trees.hanging import hang_at_root
 
 
-class TreeHMMMixture(TreeEstimator):
+class TreeHMMMixture(EMTreeEstimator):
     """Finite mixture of hidden-tree Markov models, by expectation maximisation: clusters of trees.
 
     Every cluster is a `TreeHMM` of its own. The number of clusters is given; `InfiniteTreeHMMMixture` learns it and is
@@ -87,8 +88,8 @@ class TreeHMMMixture(TreeEstimator):
     """
 
     responsibilities_: np.ndarray
-    objective_: np.ndarray
-    converged_: bool
+
+    _layout = (*TREES, Part("converged", has("objective_"), (*OBJECTIVE, *RESPONSIBILITIES)))
 
     def __init__(
         self,
@@ -147,29 +148,9 @@ class TreeHMMMixture(TreeEstimator):
         model.weights_, model._seed = given / given.sum(), 0
         return model
 
-    def fit(self, X: TreeData, y: Any = None) -> Self:
-        """Find weights and components by expectation maximisation.
-
-        Parameters
-        ----------
-        X : TreeData
-        y : ignored
-            For scikit-learn's sake.
-        """
-        check_tree_settings(self)
-        check_em_settings(self)
-        strengths = check_strength(self.prior_strength)
-        check_whole("n_states", self.n_states, 1)
+    def _n_components(self) -> int:
         check_whole("n_clusters", self.n_clusters, 1)
-        data, self._schema = fitting_trees(X, self)
-        self._seed = resolve_seed(self.random_state)
-        prior = make_prior(data.forest, self.n_states, self.missing, strengths)
-        settings = EMSettings(self.n_init, self.max_iter, self.tol, self.estep)
-        links = plain_links(data.forest) if self.estep == "paper" else unique_links(data.forest)
-        progress = getattr(self, "_progress", None)
-        fitted = fit_em(generator(self._seed, FIT_PATH), links, prior, self.n_clusters, settings, progress=progress)
-        self._keep_fit(data, prior, fitted)
-        return self
+        return self.n_clusters
 
     def _keep_fit(self, data: TreeData, prior: TreePrior, fitted: EMFit) -> None:
         """Components with trees come first, in the order of their first trees."""
@@ -179,8 +160,6 @@ class TreeHMMMixture(TreeEstimator):
         self._prior, self._parameters = prior, select_parameters(fitted.parameters, order)
         self.weights_ = fitted.weights[order]
         self.responsibilities_ = np.ascontiguousarray(fitted.responsibilities[order].T)
-        self.objective_, self.converged_ = fitted.trace, fitted.converged
-        self._about = self._describe()
         together = pair_probabilities(self.responsibilities_, labels)
         self._keep_clusters(data, labels, hang_at_root(labels, np.bincount(labels), logit(together)))
 
@@ -210,27 +189,3 @@ class TreeHMMMixture(TreeEstimator):
         seed = self._seed if random_state is None else resolve_seed(random_state)
         chances = generator(seed, SAMPLING_PATH).random(len(steps)) * steps[:, -1]
         return np.minimum((steps <= chances[:, np.newaxis]).sum(axis=1), steps.shape[1] - 1)
-
-    # ---- files
-
-    def _own_parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        if not hasattr(self, "objective_"):
-            return {}, {}
-        arrays = {"objective": self.objective_, "responsibilities": self.responsibilities_}
-        return {"converged": bool(self.converged_)}, arrays
-
-    def _take_own_parts(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        if "converged" in document:
-            self.converged_, self.objective_ = bool(document["converged"]), arrays["objective"]
-            self.responsibilities_ = arrays["responsibilities"]
-
-
-def pair_probabilities(responsibilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Mean probability that two trees of a cluster are of one component, by cluster; 1 for a cluster of one tree."""
-    n_clusters, n_components = int(labels.max()) + 1, responsibilities.shape[1]
-    totals, squares = np.zeros((n_clusters, n_components)), np.zeros(n_clusters)
-    np.add.at(totals, labels, responsibilities)
-    np.add.at(squares, labels, (responsibilities**2).sum(axis=1))
-    sizes = np.bincount(labels)
-    pairs = np.maximum(sizes * (sizes - 1.0), 1.0)
-    return np.where(sizes > 1, np.clip(((totals**2).sum(axis=1) - squares) / pairs, 0.0, 1.0), 1.0)

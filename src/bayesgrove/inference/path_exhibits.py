@@ -1,13 +1,12 @@
 """What hierarchies of fixed depth add to a report: nodes, levels, scores, agreement with classes, settings."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.inference.description import spread
-from bayesgrove.inference.exhibits import BarsExhibit, Exhibit, GridExhibit, HeatMapExhibit, LinesExhibit
+from bayesgrove.inference.exhibits import BarsExhibit, Exhibit, GridExhibit, LinesExhibit
 from bayesgrove.inference.path_posterior import PathPosterior
 from bayesgrove.stats.partitions import relabel
 from bayesgrove.stats.paths import best_f_measure, number_paths
@@ -102,39 +101,4 @@ def class_bars(posterior: PathPosterior, classes: Any) -> BarsExhibit:
         low=low,
         high=high,
         y_label="F-measure",
-    )
-
-
-def score_bars(scores: Mapping[str, np.ndarray], name: str = "F-measure") -> tuple[BarsExhibit, ...]:
-    """A score of several fits at each level, an exhibit per entry of `scores` (fit, level): median and quartiles."""
-    found = []
-    for key, values in scores.items():
-        low, middle, high = np.nanpercentile(np.asarray(values, np.float64), (25.0, 50.0, 75.0), axis=0)
-        found.append(
-            BarsExhibit(
-                title=f"{name} by level: {key}",
-                note=f"Median and quartiles of {len(values)} fits.",
-                names=[f"level {level}" for level in range(1, middle.size + 1)],
-                values=middle,
-                low=low,
-                high=high,
-                y_label=name,
-            )
-        )
-    return tuple(found)
-
-
-def sensitivity_map(
-    values: Any, C: Sequence[float], margin: Sequence[float], name: str, reference: float | None = None
-) -> HeatMapExhibit:
-    """A number for each pair of strength and margin; colours around the number without penalty, where it is given."""
-    return HeatMapExhibit(
-        title=f"{name} over C and margin",
-        note="Each cell is one setting of the penalty."
-        + ("" if reference is None else f" Without penalty it is {reference:.4g}."),
-        values=np.asarray(values, np.float64),
-        row_names=[f"C = {value:g}" for value in C],
-        column_names=[f"margin = {value:g}" for value in margin],
-        unit=name,
-        middle=reference,
     )

@@ -108,6 +108,11 @@ class Result:
         return int(self.labels.max()) + 1
 
     @property
+    def n_components(self) -> int:
+        """Number of components of the mixture; more than clusters where these are unions of them."""
+        return max(self.n_clusters, int(self.details.get("n_components", 0.0)))
+
+    @property
     def drawn(self) -> tuple[str, str]:
         """What draws divide and into what: rows into clusters; columns into views where these are drawn."""
         return ("column", "view") if isinstance(self.posterior, CrossPosterior) else (self.noun, "cluster")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesgrove.core.additions import ADDITIONS
 from bayesgrove.core.errors import InvalidSettingError, RunStoppedError
 from bayesgrove.inference.board import Board, new_board
 from bayesgrove.inference.cluster import active_client, map_on_cluster
@@ -241,7 +242,8 @@ def _map(
     # Large arrays are not mapped: kernels would be compiled once more, for arrays that cannot be written to.
     options: dict[str, Any] = {"n_jobs": n_jobs, "max_nbytes": None, "batch_size": 1, "pre_dispatch": "all"}
     if settings.backend == "auto":
-        options["prefer"] = getattr(sampler, "parallel", "threads")
+        # Other processes do not know families that were registered in this one.
+        options["prefer"] = "threads" if ADDITIONS.names else getattr(sampler, "parallel", "threads")
     else:
         options["backend"] = {"threads": "threading", "processes": "loky"}[settings.backend]
     calls = (delayed(run_chain)(sampler, schedule, task, board) for task in tasks)

@@ -18,6 +18,10 @@ def how_many(result: Result, law: CountLaw | None) -> str:
     start = f"{count(result.labels.size, result.noun)} in {count(n_clusters, 'cluster')}"
     shown = ", ".join(f"{size:,}" for size in sorted(sizes.tolist(), reverse=True)[:MOST_SIZES])
     start += f" (of {shown}{' ...' if n_clusters > MOST_SIZES else ''} {result.noun}s)." if n_clusters > 1 else "."
+    if result.n_components > n_clusters:
+        united = count(result.n_components, "component")
+        start += f" They are unions of {united} of the mixture that no valley of the density separates."
+        return start if law is None else f"{start} {_chances(law, result.n_components, 'component')}"
     return start if law is None else f"{start} {_chances(law, n_clusters, 'cluster')}"
 
 
@@ -31,11 +35,11 @@ def how_many_views(result: Result, law: CountLaw | None) -> str:
 
 
 def _chances(law: CountLaw, n: int, noun: str) -> str:
-    of = "of the draws have" if law.is_sampled else "probability for"
+    start, of = ("", "of the draws have") if law.is_sampled else ("Given this tree, ", "probability for")
     chance = float(law.probability[law.counts == n].sum())
     low, high = law.interval()
     span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    return f"{percent(chance)} {of} {count(n, noun)}, at least 90 % {of} {span}."
+    return f"{start}{percent(chance)} {of} {count(n, noun)}, at least 90 % {of} {span}."
 
 
 def in_short(result: Result) -> str:
@@ -54,7 +58,9 @@ def how_sure(result: Result, certainty: np.ndarray | None) -> str:
     weights = sizes[known] * (sizes[known] - 1.0)
     mean = float(np.average(certainty[known], weights=weights))
     least = int(np.flatnonzero(known)[np.argmin(certainty[known])])
-    words = f"Two {result.noun}s of one cluster are together with probability {chance(mean)} on average"
+    start = "Two" if result.diagnostics is not None else "Given this tree, two"
+    what = "in one component of the mixture" if result.n_components > result.n_clusters else "together"
+    words = f"{start} {result.noun}s of one cluster are {what} with probability {chance(mean)} on average"
     if known.sum() == 1:
         return f"{words}."
     size = count(int(sizes[least]), result.noun)
@@ -93,7 +99,18 @@ def whether_to_trust(result: Result) -> str:
         return f"{verdict} {advice[:1].upper()}{advice[1:]}".rstrip()
     return (
         "No chains were run, so there is nothing to converge. Probabilities are those of the partitions that this one "
-        "tree allows; another tree might allow better ones."
+        f"tree allows; another tree might allow better ones.{missed_partition(result)}"
+    )
+
+
+def missed_partition(result: Result) -> str:
+    """What splits of the clusters found would gain, where they gain anything."""
+    missed = float(result.details.get("log_joint_missed", 0.0))
+    if missed < 1.0:
+        return ""
+    return (
+        f" This tree misses a better partition: splitting clusters further would raise the log joint probability by "
+        f"{missed:,.0f}. Clusters whose shape the likelihood does not describe are fitted by many components."
     )
 
 
