@@ -16,6 +16,7 @@ from benchmarks import (
     nested,
     randomized_bhc,
     report_page,
+    scorecard,
     startup,
     suite,
     trees,
@@ -52,6 +53,8 @@ def main() -> None:
         suite.write_tables(arguments.folder, arguments.out)
     elif arguments.name == "plots":
         importlib.import_module("benchmarks.plots").draw_all(arguments.folder, arguments.out)
+    elif arguments.name == "scorecard":
+        scorecard.run(arguments)
     else:
         run_one(arguments)
 
@@ -77,6 +80,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     pictures = commands.add_parser("plots", help="pictures of such a folder")
     pictures.add_argument("folder", type=Path)
     pictures.add_argument("--out", type=Path, default=Path("docs/images"), help="folder of the pictures")
+    scorecard.add_options(commands.add_parser("scorecard", help=scorecard.__doc__))
     arguments = parser.parse_args(words)
     if getattr(arguments, "repeats", 1) < 1:
         parser.error("--repeats must be at least 1")

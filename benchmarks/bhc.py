@@ -74,8 +74,8 @@ def contenders(X: Any) -> dict[str, Any]:
     from sklearn.cluster import AgglomerativeClustering
 
     works = {
-        "ours": lambda: bayesgrove.BHC(likelihood="gaussian", n_jobs=1).fit(X),
-        LEARNED: lambda: bayesgrove.BHC(random_state=0, n_jobs=1).fit(X),
+        "ours": lambda: bayesgrove.BHC(likelihood="gaussian", search="greedy", n_jobs=1).fit(X),
+        LEARNED: lambda: bayesgrove.BHC(search="greedy", random_state=0, n_jobs=1).fit(X),
         "scipy average": lambda: linkage(pdist(X), "average"),
         "scikit-learn average": lambda: AgglomerativeClustering(n_clusters=40, linkage="average").fit(X),
     }

@@ -1,4 +1,4 @@
-"""What waiting costs before any work: import, help, every estimator's first fit, the demo, the quick reproduction."""
+"""What waiting costs before any work: import, help, every estimator's first fit, the demo, all papers quickly."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks.first_fit import MODELS
 from benchmarks.timing import Cost, cost_of
 
-COMMANDS = ("commands", "demo", "reproduce")
+COMMANDS = ("commands", "demo", "papers")
 PARTS = (*COMMANDS, *MODELS)
 QUICK_PARTS = ("commands", "BHC")
 
@@ -57,12 +57,12 @@ def _first_fits(model: str, repeats: int, peer: Cost) -> list[dict[str, Any]]:
 
 
 def _whole_command(name: str, peer: Cost) -> dict[str, Any]:
-    """The demo, or the quick reproduction of everything, as somebody sees it who has just installed the library."""
-    options = {"demo": ["demo"], "reproduce": ["reproduce", "--all", "--quick"]}[name]
+    """The demo, or a quick run of all papers, as somebody sees it who has just installed the library."""
+    words = {"demo": ["bayesgrove", "demo"], "papers": ["papers", "--all", "--quick"]}[name]
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "bayesgrove.cli", *options, "--out", str(Path(folder) / "out")]
+        command = [sys.executable, "-m", *words, "--out", str(Path(folder) / "out")]
         cost = cost_of(command, {**os.environ, "NUMBA_CACHE_DIR": str(Path(folder) / "cache")}, check=False)
-    row = _row(name, f"bayesgrove {' '.join(options)}, cold cache", cost, peer)
+    row = _row(name, f"{' '.join(words)}, cold cache", cost, peer)
     if cost.code != 0:
         return {"part": name, "what": row["what"], "note": f"not measured: the command ended with code {cost.code}"}
     return row

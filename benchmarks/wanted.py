@@ -63,7 +63,7 @@ WAITING = (
     ),
     Figure("bayesgrove demo, nothing compiled", HOUSE, "startup", {"part": "demo"}, "wall_seconds", AT_MOST, 180.0,
            "s", beside="cpu_seconds"),
-    Figure("bayesgrove reproduce --all --quick", "issue 8", "startup", {"part": "reproduce"}, "wall_seconds", AT_MOST,
+    Figure("python -m papers --all --quick", "issue 8", "startup", {"part": "papers"}, "wall_seconds", AT_MOST,
            900.0, "s", beside="cpu_seconds"),
     Figure("page of a fit of 1,000 rows", "issue 4", "report", {"n": 1_000}, "megabytes", AT_MOST, 1.5, "MB"),
     Figure("page of 20,000 leaves ready in a browser", "issue 4", "report", {"n": 20_000}, "browser_cpu_seconds",

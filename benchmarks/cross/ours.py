@@ -9,12 +9,12 @@ import numpy as np
 from bayesgrove.core.rng import generator
 from bayesgrove.estimators.cross_inputs import likelihood_per_column
 from bayesgrove.estimators.crosscat import CrossCat
-from bayesgrove.estimators.crosscat_starts import learned_coordinates
 from bayesgrove.inference.chain import REFRESHED, Position, begin, walk
 from bayesgrove.likelihoods import Bernoulli, Categorical, Columns, GaussianDiagonal
 from bayesgrove.models.cross.cell_mixtures import log_density, probabilities
 from bayesgrove.models.cross.draw_answers import DrawAnswers
 from bayesgrove.models.cross.draw_tables import make_draws
+from bayesgrove.models.cross.mcmc_fit import learned_coordinates
 from bayesgrove.models.cross.mcmc_sampler import CrossCatSampler
 from bayesgrove.stats.partitions import adjusted_rand
 from benchmarks.cross.data import Hidden

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from papers.nested_cases import ANIMALS, Case, animals, fashion
 
 from bayesgrove.core.errors import InvalidFileError
 from bayesgrove.core.rng import generator
@@ -16,7 +17,6 @@ from bayesgrove.models.nested.sampler import NestedSampler
 from bayesgrove.models.nested.schedules import default_steps
 from bayesgrove.models.nested.state import nodes_in_use
 from bayesgrove.models.nested.target import make_target, sampled_means
-from bayesgrove.reproduction.nested_cases import ANIMALS, Case, animals, fashion
 from bayesgrove.stats.paths import path_nodes
 from benchmarks.mixtures.data import home_of_data
 
