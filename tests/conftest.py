@@ -1,4 +1,4 @@
-"""Fixtures shared by all tests: an example of every likelihood, shared files, a deterministic profile."""
+"""Fixtures shared by all tests: an example of every likelihood, shared files, a deterministic profile; `--fast`."""
 
 import json
 from collections.abc import Callable
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+import selection
 from bayesgrove.core.rng import generator
 from bayesgrove.likelihoods.bernoulli import BernoulliPrior
 from bayesgrove.likelihoods.binomial import BinomialPrior
@@ -22,6 +23,18 @@ from bayesgrove.likelihoods.poisson import PoissonPrior
 
 settings.register_profile("deterministic", derandomize=True, deadline=None)
 settings.load_profile("deterministic")
+
+
+def pytest_addoption(parser):
+    selection.add_options(parser)
+
+
+def pytest_configure(config):
+    selection.configure(config)
+
+
+def pytest_collection_modifyitems(config, items):
+    selection.select(config, items)
 
 
 class Example(NamedTuple):
@@ -79,13 +92,34 @@ ALL_LIKELIHOODS = (
     ),
     Example(
         "gaussian",
-        GaussianDiagonalPrior(np.array([0.2, -0.5]), np.array([0.3, 1.4]), np.array([2.0, 3.1]), np.array([0.8, 2.5])),
+        GaussianDiagonalPrior(
+            np.array([0.2, -0.5]), np.array([0.3, 1.4]), np.array([2.0, 3.1]), np.array([0.8, 2.5]), np.zeros(2)
+        ),
         lambda rng, n: rng.normal([0.5, -1], [1, 2], (n, 2)),
+    ),
+    Example(
+        "gaussian-rounded",
+        GaussianDiagonalPrior(
+            np.array([0.2, -0.5]),
+            np.array([0.3, 1.4]),
+            np.array([2.0, 3.1]),
+            np.array([0.8, 2.5]),
+            np.array([1.0, 0.0]) / 12.0,
+        ),
+        lambda rng, n: np.column_stack([rng.normal(0.5, 1, n).round(), rng.normal(-1, 2, n)]),
     ),
     Example(
         "gaussian-full",
         GaussianFullPrior(np.array([0.4, -0.3]), 0.6, 3.5, np.array([[1.4, 0.3], [0.3, 0.9]])),
         lambda rng, n: rng.normal(0, 1, (n, 2)) @ np.array([[1.0, 0.5], [0.0, 0.7]]),
+        whole_rows=True,
+    ),
+    Example(
+        "gaussian-full-rounded",
+        GaussianFullPrior(
+            np.array([0.4, -0.3]), 0.6, 3.5, np.array([[1.4, 0.3], [0.3, 0.9]]), np.array([1.0, 0.0]) / 12.0
+        ),
+        lambda rng, n: np.column_stack([rng.normal(0.5, 1, n).round(), rng.normal(-1, 2, n)]),
         whole_rows=True,
     ),
     Example(
@@ -115,6 +149,7 @@ ALL_LIKELIHOODS = (
         lambda rng, n: rng.poisson([2, 9], (n, 2)),
     ),
     Example("columns", COLUMNS, draw_mixed),
+    Example("columns-rounded", COLUMNS._replace(grain=np.array([0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 0.0])), draw_mixed),
 )
 BY_NAME = {example.name: example for example in ALL_LIKELIHOODS}
 

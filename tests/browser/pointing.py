@@ -86,6 +86,20 @@ def pixel(page: Any, canvas: str, x: float, y: float) -> str:
     return colour
 
 
+def wait_until(page: Any, condition: str, argument: Any = None) -> None:
+    """Wait for a JavaScript condition to hold, and for what follows from it to be drawn (two frames).
+
+    `page.wait_for_function` asks again by `eval` inside the page, which the page's content security policy refuses, so
+    it works only where the condition holds at once.
+    """
+    waits = 0
+    while not page.evaluate(condition, argument):
+        waits += 1
+        assert waits < 1200, f"a minute passed before {condition}"
+        page.wait_for_timeout(50)
+    page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+
+
 def overflows(page: Any) -> bool:
     """Whether the page is wider than the window."""
     wide: bool = page.evaluate("document.scrollingElement.scrollWidth > window.innerWidth")
@@ -96,9 +110,7 @@ def go_narrow_and_dark(page: Any) -> None:
     """A phone's window at night."""
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 360, "height": 740})
-    page.wait_for_function("window.innerWidth === 360")
-    # The page hears of its new width with the next frame, later than the width can be read.
-    page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+    wait_until(page, "window.innerWidth === 360")
 
 
 def said(page: Any) -> str:

@@ -18,6 +18,7 @@ from browser.pointing import (
     said,
     selected_words,
     tip_lines,
+    wait_until,
 )
 from reference.planted import LEVELS, describe, expected_colours, planted_labels, planted_result, planted_tree
 
@@ -82,8 +83,8 @@ def test_strips_follow_the_cut(open_page, canvas):
     page.locator("#cut").focus()
     for key, n_clusters in (("Home", 1), ("End", 28)):
         page.keyboard.press(key)
-        page.wait_for_function(
-            "n => document.querySelectorAll('#rows .plane-legend button').length >= Math.min(n, 16)", arg=n_clusters
+        wait_until(
+            page, "n => document.querySelectorAll('#rows .plane-legend button').length >= Math.min(n, 16)", n_clusters
         )
         beside = [pixel(page, canvas, *cell_centre(page, canvas, row, -1)) for row in range(28)]
         ranks = np.arange(28) % n_clusters
@@ -96,7 +97,7 @@ def test_cells_are_shaded_by_their_probability(open_page):
     within, between = (pixel(page, PAIRS, *cell_centre(page, PAIRS, 0, column)) for column in (1, 27))
     assert within != between
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function("getComputedStyle(document.documentElement).getPropertyValue('--is-dark').trim() === '1'")
+    wait_until(page, "getComputedStyle(document.documentElement).getPropertyValue('--is-dark').trim() === '1'")
     assert pixel(page, PAIRS, *cell_centre(page, PAIRS, 0, 27)) != between
 
 

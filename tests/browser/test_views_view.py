@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bayesgrove.inference.views import view_columns
-from browser.pointing import go_narrow_and_dark, overflows, pixel, plain, tip_lines
+from browser.pointing import go_narrow_and_dark, overflows, pixel, plain, tip_lines, wait_until
 from browser.test_hostile_names import NAMES
 from reference.planted_views import planted_views, without_tree_of_columns
 
@@ -153,7 +153,7 @@ def test_selected_rows_stay_selected_in_another_view(page, result):
     assert shown_view(page) == "view 0"
     page.locator("#show-view-2").click()
     assert page.locator("#selected").inner_text() == words
-    page.wait_for_function(f"document.querySelector('#tree-canvas').dataset.selected === '{size}'")
+    wait_until(page, f"document.querySelector('#tree-canvas').dataset.selected === '{size}'")
 
 
 def test_a_cut_recolours_the_view_that_is_shown(page, result):
@@ -161,7 +161,7 @@ def test_a_cut_recolours_the_view_that_is_shown(page, result):
     strip = place_of(panel, 29, -1)
     before = pixel(page, CANVAS, *strip.values())
     page.locator("#cut").fill("-150")
-    page.wait_for_function("document.querySelector('#cut-words').textContent.includes('1 cluster')")
+    wait_until(page, "document.querySelector('#cut-words').textContent.includes('1 cluster')")
     assert before == "#009E73"
     assert pixel(page, CANVAS, *strip.values()) == "#0072B2"
 

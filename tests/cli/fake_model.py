@@ -76,6 +76,7 @@ class FakeResult:
     """What a report would show."""
 
     tree: FakeTree
+    n_components: int = 0
 
     def with_names(self, names):
         return FakeResult(dataclasses.replace(self.tree, leaf_labels=names))
@@ -91,6 +92,14 @@ class Fake:
     def get_params(self, deep=True):
         names = ("likelihood", "concentration", "random_state", "n_jobs", "verbose", "fail")
         return {name: getattr(self, name) for name in names}
+
+    @property
+    def component_labels_(self):
+        return self.labels_
+
+    @property
+    def n_components_(self):
+        return self.n_clusters_
 
     def fit(self, X):
         assert isinstance(X, Table)

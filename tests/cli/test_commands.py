@@ -198,7 +198,7 @@ def test_demo(tmp_path, capsys):
     assert main(["demo", "--out", str(tmp_path / "demo")]) == 0
     shown = capsys.readouterr().out
     assert "cluster  class_0  class_1  class_2" in shown
-    assert "How sure" in shown
+    assert "Given this tree" in shown
     assert "import bayesgrove as bg" in shown
     assert (tmp_path / "demo" / "tree.png").is_file()
     assert json.loads((tmp_path / "demo" / "summary.json").read_text())["n_rows"] == 178

@@ -165,6 +165,7 @@ def test_demo(tmp_path, capsys):
     assert main(["demo", "--out", str(tmp_path / "demo")]) == 0
     shown = capsys.readouterr().out
     assert "178 Italian wines" in shown
+    assert shown.index("3 clusters") < shown.index("Given this tree") < shown.index("The tree, small branches")
     assert "178 items, together" in shown
     assert max(map(len, shown.split("picture")[0].splitlines())) <= 80
     assert 0 < (tmp_path / "demo" / "tree.png").stat().st_size < 200 * 1024
@@ -182,7 +183,7 @@ def test_doctor(capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--set", "leaf_size=3"], "BHC has no setting 'leaf_size'; it has concentration, cut,"),
+        (["--set", "leaf_size=3"], "BHC has no setting 'leaf_size'; it has clusters, concentration, cut,"),
         (["--set", "concentration=-1"], "concentration must be positive and finite, got -1"),
         (["--set", "refine=1.5"], "refine must be a whole number of at least 0, got 1.5"),
         (["--set", "cut=soon"], "a cut by name is"),

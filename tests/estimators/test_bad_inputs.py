@@ -208,7 +208,7 @@ def test_settings_of_randomized_bhc_out_of_range(X, settings):
 def test_too_large_is_refused_before_it_is_allocated(settings, duplicates):
     data = generator(6).normal(size=(20_000, 2))
     limits = {"memory_limit": 1e9} if duplicates == "exact" else {"memory_limit": 1e5}
-    model = BHC(likelihood="gaussian", duplicates=duplicates, **{**limits, **settings})
+    model = BHC(likelihood="gaussian", search="greedy", duplicates=duplicates, **{**limits, **settings})
     tracemalloc.start()
     with pytest.raises(MemoryLimitError, match=r"20,000 rows need about \d+\.\d\d GiB .*RandomizedBHC") as caught:
         model.fit(data)

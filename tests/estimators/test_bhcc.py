@@ -297,6 +297,7 @@ def test_unseen_categories():
     [
         ({"search": "best"}, "search must be one of"),
         ({"evidence": "exact"}, "evidence must be one of"),
+        ({"row_search": "exact"}, "row_search must be one of"),
         ({"cut": "third"}, 'a cut by name is "half" or "map"'),
         ({"cut": None}, "cut must be 'half', 'map' or a probability"),
         ({"row_concentration": 0.0}, "row_concentration must be a positive number or 'auto', got 0.0"),

@@ -12,7 +12,7 @@ from bayesgrove.core.errors import InvalidTableError
 from bayesgrove.estimators import cluster_input
 from bayesgrove.estimators.clusterer import typical_row
 from bayesgrove.likelihoods import base, bind, brief
-from bayesgrove.models.bhc.fit import fit_randomized
+from bayesgrove.models.bhc.fit_randomized import fit_randomized, fit_randomized_best
 from reference.fake_cluster import FakeClient, source_of
 
 pytestmark = pytest.mark.exact
@@ -52,9 +52,14 @@ def check_same(one, other):
     "settings",
     [
         {},
-        {"refine": 0, "regraft": False},
         {"inner": "truncate"},
         {"leaf_size": 20, "sample_size": 100},
+        {"sample_size": 2000},
+        {"concentration": "auto", "sample_size": 300},
+        {"search": "greedy"},
+        {"search": "greedy", "inner": "truncate"},
+        {"search": "greedy", "leaf_size": 20, "sample_size": 100},
+        {"refine": 0, "regraft": False},
         {"split": "root", "filter_rule": "paper", "leaf_size": 30},
     ],
     ids=str,
@@ -66,19 +71,32 @@ def test_every_setting_gives_the_same_tree(settings):
     check_same(one, other)
 
 
+@pytest.mark.parametrize("search", ["best", "greedy"])
 @pytest.mark.parametrize("part_rows", [250, 1000])
-def test_parts_may_be_of_any_length_and_cells_missing(part_rows):
-    X = with_gaps(rows(900))
-    one = bg.RandomizedBHC("gaussian", random_state=0, n_jobs=1).fit(X)
-    check_same(one, bg.RandomizedBHC("gaussian", random_state=0)._fit_on_cluster(source_of(X, part_rows)))
+def test_parts_may_be_of_any_length_and_cells_missing(part_rows, search):
+    X, settings = with_gaps(rows(900)), {"search": search, "sample_size": 300, "random_state": 0}
+    one = bg.RandomizedBHC("gaussian", n_jobs=1, **settings).fit(X)
+    check_same(one, bg.RandomizedBHC("gaussian", **settings)._fit_on_cluster(source_of(X, part_rows)))
+
+
+@pytest.mark.parametrize("likelihood", ["gaussian", "auto"])
+def test_columns_without_information_are_left_out_on_a_cluster_too(likelihood):
+    X = np.column_stack([rows(900), np.full(900, 7.0), np.full(900, np.nan)])[:, [0, 3, 1, 4, 2]]
+    settings = {"sample_size": 200, "random_state": 0}
+    one = bg.RandomizedBHC(likelihood, **settings).fit(X)
+    check_same(one, bg.RandomizedBHC(likelihood, **settings)._fit_on_cluster(source_of(X, 250)))
+    assert np.array_equal(one.labels_, bg.RandomizedBHC(likelihood, **settings).fit(rows(900)).labels_)
 
 
 def test_only_samples_of_rows_come_to_the_first_process(monkeypatch):
     X, taken = rows(3000), []
     take = ClusterRows.take
     monkeypatch.setattr(ClusterRows, "take", lambda self, some: taken.append(some.size) or take(self, some))
-    bound, parts = cluster_input.bind_on_cluster(source_of(X, 1000), "gaussian", "fixed")
+    bound, parts = cluster_input.bind_on_cluster(source_of(X, 1500), "gaussian", "fixed")
     fit_randomized(bound, 1.0, Settings(sample_size=60), 0, 1, None, regraft=True, refine=1, remote=parts)
+    assert 60 <= sum(taken) < 1000
+    taken.clear()
+    fit_randomized_best(bound, 1.0, Settings(sample_size=60), 0, 1, None, remote=parts)
     assert 60 <= sum(taken) < 1000
 
 

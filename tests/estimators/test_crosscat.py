@@ -9,9 +9,17 @@ import pytest
 from bayesgrove import CrossCat, load
 from bayesgrove.core.errors import InvalidFileError, InvalidLikelihoodError, InvalidSettingError
 from bayesgrove.core.rng import generator
+from bayesgrove.estimators import crosscat as crosscat_module
 from bayesgrove.inference.cross_posterior import CrossPosterior
 from bayesgrove.io.model_file import read_model, write_model
-from bayesgrove.likelihoods import Bernoulli, Categorical, Columns, GaussianDiagonal, GaussianKnownVariance
+from bayesgrove.likelihoods import (
+    Bernoulli,
+    Categorical,
+    Columns,
+    GaussianDiagonal,
+    GaussianFull,
+    GaussianKnownVariance,
+)
 from bayesgrove.models.cross import draw_tables
 from bayesgrove.stats.partitions import adjusted_rand
 from conftest import find_shared_file
@@ -332,6 +340,27 @@ def test_files_whose_parts_do_not_fit_are_refused(fitted, tmp_path, name, change
     write_model(tmp_path / "broken.bg", file.kind, *broken(file, name, change))
     with pytest.raises(InvalidFileError, match=message):
         load(tmp_path / "broken.bg")
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(
+    ("X", "settings"),
+    [
+        (np.array([[np.inf, 0.0], [1.0, 2.0]]), {}),
+        (np.zeros((4, 0)), {}),
+        ("a text", {}),
+        (np.zeros((4, 2)), {"init": "nowhere"}),
+        (np.zeros((4, 2)), {"likelihood": GaussianFull()}),
+    ],
+    ids=["infinite", "empty", "no table", "init", "likelihood"],
+)
+def test_what_is_refused_is_refused_before_anything_is_compiled(monkeypatch, X, settings):
+    def compile_nothing(loss):
+        raise AssertionError("kernels were compiled for a table that is refused")
+
+    monkeypatch.setattr(crosscat_module, "compile_kernels", compile_nothing)
+    with pytest.raises(ValueError, match=r"."):
+        crosscat(**settings).fit(X)
 
 
 @pytest.mark.unit

@@ -79,7 +79,19 @@ def alone():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task", ["encode_part", "label_part", "assemble", "halve_part", "trees_of_part", "add_part"])
+@pytest.mark.parametrize(
+    "task",
+    [
+        "encode_part",
+        "assign_part",
+        "add_part",
+        "part_clusters",
+        "label_part",
+        "assemble",
+        "halve_part",
+        "trees_of_part",
+    ],
+)
 def test_a_worker_killed_at_any_step_changes_no_bit(processes, alone, monkeypatch, task):
     """A worker dies as soon as the first task of a kind has been sent."""
     (rows, one), killed, submit = alone, [], processes.submit

@@ -45,11 +45,13 @@ def test_mixed_randomized_tree_is_the_same_for_any_number_of_threads(tmp_path):
     assert len(found) == 1
 
 
-@pytest.mark.parametrize("duplicates", ["exact", "merge_first"])
-def test_exact_tree_is_the_same_for_any_number_of_threads(duplicates, tmp_path):
+@pytest.mark.parametrize(
+    "settings", [{"search": "best"}, {"search": "greedy"}, {"search": "greedy", "duplicates": "merge_first"}]
+)
+def test_exact_tree_is_the_same_for_any_number_of_threads(settings, tmp_path):
     X, _ = make_benchmark_blobs("overlapping", 1_500, 4, random_state=3)
     X = np.round(X, 1)
-    found = {bytes_of(BHC(n_jobs=n, duplicates=duplicates, random_state=5).fit(X), tmp_path) for n in (1, 2, 4)}
+    found = {bytes_of(BHC(n_jobs=n, random_state=5, **settings).fit(X), tmp_path) for n in (1, 2, 4)}
     assert len(found) == 1
 
 
@@ -72,7 +74,8 @@ def test_seeds_matter_where_numbers_are_drawn(X):
     noise = generator(10).normal(size=(300, 2))
     trees = [RandomizedBHC(random_state=seed, **settings).fit(noise).tree_.parent.tobytes() for seed in range(4)]
     assert len(set(trees)) == 4
-    orders = [IncrementalBHC("gaussian", random_state=seed).fit(noise).tree_.parent.tobytes() for seed in range(4)]
+    greedy = {"likelihood": "gaussian", "search": "greedy"}
+    orders = [IncrementalBHC(random_state=seed, **greedy).fit(noise).tree_.parent.tobytes() for seed in range(4)]
     assert len(set(orders)) == 4
     exact = [BHC(likelihood="gaussian", random_state=seed).fit(X) for seed in (0, 1)]
     np.testing.assert_array_equal(exact[0].tree_.parent, exact[1].tree_.parent)

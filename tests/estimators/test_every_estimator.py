@@ -14,6 +14,7 @@ import pytest
 
 import bayesgrove as bg
 from bayesgrove.core.errors import InvalidFileError, RunStoppedError
+from bayesgrove.estimators.registry import MODELS
 from reference.estimators import CASES, CHOICES, chain_estimators, data_for, make, public_estimators, same_draws
 from statistical import test_every_kill
 
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.unit
 ALL, CHAINS = tuple(public_estimators()), tuple(chain_estimators())
 every_estimator = pytest.mark.parametrize("name", ALL)
 every_chain = pytest.mark.parametrize("name", CHAINS)
-every_of_rows = pytest.mark.parametrize("name", [name for name in ALL if CASES[name].data == "rows"])
+every_of_rows = pytest.mark.parametrize("name", [name for name in ALL if not MODELS[name].takes_trees])
 
 
 @pytest.fixture(scope="module")

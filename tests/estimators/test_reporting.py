@@ -11,7 +11,7 @@ import pytest
 from bayesgrove import BHC, CrossCat, IncrementalBHC, NRMMixture, RandomizedBHC, load
 from bayesgrove.core.errors import InvalidFileError
 from bayesgrove.core.rng import generator
-from bayesgrove.estimators.description_files import MOST_KEPT_CELLS, description_parts
+from bayesgrove.estimators.layouts import DESCRIPTION, MOST_KEPT_CELLS
 from bayesgrove.inference.partial import partial_result, posterior_so_far
 from bayesgrove.inference.status import read_chains
 from bayesgrove.inference.trace import Draw, MemoryTrace
@@ -160,9 +160,9 @@ def test_files_keep_no_more_than_a_bounded_profile(frame):
     clusters = dataclasses.replace(
         described.clusters, features=described.features[:1] * 1_000, mean=wide, low=wide, high=wide, telling=wide
     )
-    _, arrays = description_parts(dataclasses.replace(described, clusters=clusters))
+    _, arrays = DESCRIPTION.write("description", dataclasses.replace(described, clusters=clusters))
     assert arrays["described_cluster_mean"].size == MOST_KEPT_CELLS
-    assert description_parts(None) == ({}, {})
+    assert DESCRIPTION.write("description", None) == ({}, {})
 
 
 def test_draws_so_far_make_a_result(frame, tmp_path):

@@ -13,7 +13,7 @@ import pytest
 
 from bayesgrove.agglomeration.learn import bound_and_gradient, fixed_tree
 from bayesgrove.likelihoods import bind, log_marginal
-from bayesgrove.likelihoods.contract import hyper, with_hyper
+from bayesgrove.likelihoods.coordinates import coordinates, with_coordinates
 from bayesgrove.trees import Tree, expected_clusters, node_log_weights
 from conftest import ALL_LIKELIHOODS
 from reference.bhc import evidence_of, exact_evidence, items_of_nodes, tree_log_joints
@@ -61,7 +61,7 @@ def test_identities_of_the_weights_of_greedy_trees(name):
 
 @pytest.mark.slow
 def test_no_bound_exceeds_the_evidence():
-    """Greedy, chain, random, truncated and randomized trees, duplicates first; and greedy merges are the twin's."""
+    """Greedy, searched, chain, random, truncated and randomized trees; and greedy merges are the twin's."""
     paths = os.pathsep.join([str(TESTS), *sys.path])
     done = subprocess.run(
         [sys.executable, "-W", "ignore::RuntimeWarning", "-m", "reference.bounds", str(TABLES_PER_LIKELIHOOD)],
@@ -74,7 +74,7 @@ def test_no_bound_exceeds_the_evidence():
     assert len(records) == TABLES_PER_LIKELIHOOD * len(ALL_LIKELIHOODS) >= 1_000
     for record in records:
         assert record["same"], record
-        for kind in ("greedy", "chain", "random", "truncated", "randomized", "duplicates"):
+        for kind in ("greedy", "search", "chain", "random", "truncated", "randomized", "duplicates"):
             assert record[kind] <= record["exact"] + 1e-10, (kind, record)
     gaps = [record["exact"] - record["greedy"] for record in records]
     assert np.mean(gaps) < 2.0  # a bound of minus infinity would pass the rest
@@ -91,7 +91,7 @@ def test_golden_exact_evidence(golden, name):
 def bound_at(prior, log_factors, tree, log_concentration):
     """The bound of a fixed tree and its gradient."""
     gradient = np.zeros(log_factors.size)
-    moved = with_hyper(prior, np.exp(log_factors[:-1]))
+    moved = with_coordinates(prior, np.exp(log_factors[:-1]))
     return bound_and_gradient(moved, tree, log_concentration + log_factors[-1], gradient), gradient
 
 
@@ -100,7 +100,7 @@ def test_gradient_of_the_bound_against_differences(example):
     rng = np.random.default_rng(53)
     values = example.data(53, 25, missing=0.1)
     tree = fixed_tree(example.prior, values, Tree.from_merges(random_merges(rng, 25)))
-    here, step = np.zeros(len(hyper(example.prior)) + 1), 1e-5
+    here, step = np.zeros(len(coordinates(example.prior)) + 1), 1e-5
     _, gradient = bound_at(example.prior, here, tree, 0.3)
     for k, move in enumerate(step * np.eye(here.size)):
         above, below = (bound_at(example.prior, here + sign * move, tree, 0.3)[0] for sign in (1, -1))
@@ -113,7 +113,7 @@ def test_golden_derivative_by_the_concentration(golden, name):
     bound = bind(likelihood, values, hyper="fixed")
     merges = [[merge["a"], merge["b"]] for merge in numbers["bhc_all_cols"]["merges"]]
     tree = fixed_tree(bound.prior, bound.values, Tree.from_merges(merges))
-    gradient = np.zeros(len(hyper(bound.prior)) + 1)
+    gradient = np.zeros(len(coordinates(bound.prior)) + 1)
     got = bound_and_gradient(bound.prior, tree, math.log(concentration), gradient) + bound.log_measure
     assert got == pytest.approx(numbers["bhc_all_cols"]["log_lower_bound"], abs=1e-8)
     assert gradient[-1] == pytest.approx(numbers["bhc_all_cols"]["d_bound_d_log_alpha_fixed_tree"], abs=1e-8)

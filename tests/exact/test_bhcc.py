@@ -10,8 +10,15 @@ from bayesgrove.likelihoods import bind
 from bayesgrove.models.cross import row_trees
 from bayesgrove.models.cross import view_table as view_tables
 from bayesgrove.models.cross.column_trees import column_tree
-from bayesgrove.models.cross.evidence import Problem, check_problem, column_gains, grow_views, tree_bound
-from bayesgrove.models.cross.fixed_trees import grow_tree
+from bayesgrove.models.cross.evidence import (
+    ROW_SEARCHES,
+    Problem,
+    check_problem,
+    column_gains,
+    grow_views,
+    tree_bound,
+)
+from bayesgrove.models.cross.fixed_trees import row_tree
 from bayesgrove.models.cross.search_exact import search_exact
 from bayesgrove.models.cross.view_table import view_table
 from bayesgrove.trees import expected_clusters, same_cluster_matrix
@@ -65,22 +72,23 @@ def test_the_evidence_of_trees_is_no_bound(golden):
     assert tree_bound(problem, nodes[-1].log_q, 3) > numbers["log_cdpm_exact"] + 2.0
 
 
+@pytest.mark.parametrize("row_search", ROW_SEARCHES)
 @pytest.mark.parametrize(
     ("squares", "line", "stored"),
     [(1 << 19, 1 << 20, 1024), (1, 1 << 20, 1024), (1, 1, 1024), (1 << 19, 1 << 20, 0)],
     ids=["squares", "lines", "sums", "scores computed again"],
 )
-def test_row_trees_are_those_of_the_twin(monkeypatch, squares, line, stored):
+def test_row_trees_are_those_of_the_twin(monkeypatch, squares, line, stored, row_search):
     """All families, missing cells, from every kind of table of log marginals."""
     monkeypatch.setattr(row_trees, "LARGEST_STORED", stored)
     monkeypatch.setattr(view_tables, "LARGEST_SQUARES", squares)
     monkeypatch.setattr(view_tables, "LARGEST_LINE", line)
     for seed in range(40):
         rng = np.random.default_rng([61, seed])
-        problem, twin, _ = random_case([62, seed], int(rng.integers(2, 14)), int(rng.integers(1, 7)))
+        problem, twin, _ = random_case([62, seed], int(rng.integers(2, 14)), int(rng.integers(1, 7)), row_search)
         everything = np.arange(problem.table.n_columns)
         expected = cross.row_tree(twin, frozenset(everything.tolist()))
-        got = grow_tree(problem, everything)
+        got = row_tree(problem, everything, grow_views(problem, [everything]).children[0])
         n = problem.table.n_rows
         assert [got.children(node) for node in range(n, 2 * n - 1)] == expected.children.tolist()
         np.testing.assert_allclose(got.columns["log_merge_odds"][n:], expected.log_odds[n:], rtol=0, atol=1e-9)
@@ -88,10 +96,11 @@ def test_row_trees_are_those_of_the_twin(monkeypatch, squares, line, stored):
         np.testing.assert_allclose(got.columns["log_d"], expected.log_d, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("row_search", ROW_SEARCHES)
 @pytest.mark.parametrize("evidence", ["bound", "tree"])
-def test_column_trees_are_those_of_the_twin(evidence):
+def test_column_trees_are_those_of_the_twin(evidence, row_search):
     for seed in range(12):
-        problem, twin, _ = random_case([63, seed], 5, 6, evidence=evidence)
+        problem, twin, _ = random_case([63, seed], 5, 6, row_search, evidence=evidence)
         nodes, _ = search_exact(problem)
         expected = cross.column_tree(twin, evidence)
         children, found = merges_of(nodes)
@@ -99,20 +108,22 @@ def test_column_trees_are_those_of_the_twin(evidence):
         np.testing.assert_allclose(found[:, 1], expected.log_q[6:], rtol=0, atol=1e-9)
 
 
-def test_no_bound_exceeds_the_enumerated_evidence():
+@pytest.mark.parametrize("row_search", ROW_SEARCHES)
+def test_no_bound_exceeds_the_enumerated_evidence(row_search):
     gaps = []
     for seed in range(120):
         rng = np.random.default_rng([64, seed])
-        problem, twin, _ = random_case([65, seed], int(rng.integers(2, 5)), int(rng.integers(1, 5)))
+        problem, twin, _ = random_case([65, seed], int(rng.integers(2, 5)), int(rng.integers(1, 5)), row_search)
         nodes, _ = search_exact(problem)
         gaps.append(cross.exact_evidence(twin) - tree_bound(problem, nodes[-1].log_q, problem.table.n_columns))
     assert min(gaps) >= -1e-10
     assert np.mean(gaps) < 2.0  # a bound of minus infinity would pass the rest
 
 
+@pytest.mark.parametrize("row_search", ROW_SEARCHES)
 @pytest.mark.parametrize("n_rows", [40, 70])
-def test_larger_trees_close_their_holes(n_rows):
-    problem, twin, _ = random_case([69, n_rows], n_rows, 3)
+def test_larger_trees_close_their_holes(n_rows, row_search):
+    problem, twin, _ = random_case([69, n_rows], n_rows, 3, row_search)
     expected = cross.row_tree(twin, frozenset(range(3)))
     for share in (False, True):
         shared = problem._replace(share=share)
@@ -137,11 +148,12 @@ def doubled(seed):
     return view_table(prior, values[:, twice])
 
 
-def test_sharing_changes_nothing_but_the_work():
+@pytest.mark.parametrize("row_search", ROW_SEARCHES)
+def test_sharing_changes_nothing_but_the_work(row_search):
     for seed in range(10):
         table = doubled([67, seed])
         (plain, n_plain), (shared, n_shared) = (
-            search_exact(Problem(table, 0.0, 0.0, share=on)) for on in (False, True)
+            search_exact(Problem(table, 0.0, 0.0, share=on, row_search=row_search)) for on in (False, True)
         )
         assert merges_of(plain)[0] == merges_of(shared)[0]
         np.testing.assert_allclose(merges_of(plain)[1], merges_of(shared)[1], rtol=0, atol=1e-9)
@@ -149,9 +161,10 @@ def test_sharing_changes_nothing_but_the_work():
         assert n_shared < n_plain
 
 
-def test_threads_change_nothing():
+@pytest.mark.parametrize("row_search", ROW_SEARCHES)
+def test_threads_change_nothing(row_search):
     for seed in range(3):
-        problem, _, _ = random_case([68, seed], 12, 8)
+        problem, _, _ = random_case([68, seed], 12, 8, row_search)
         one, two = (search_exact(problem._replace(n_threads=n))[0] for n in (1, 2))
         assert merges_of(one)[0] == merges_of(two)[0]
         np.testing.assert_array_equal(merges_of(one)[1], merges_of(two)[1])
@@ -169,6 +182,8 @@ def test_refusals():
     problem, _, _ = random_case(0, 3, 2)
     with pytest.raises(InvalidSettingError, match='evidence is "bound" or "tree", got \'flat\''):
         check_problem(problem._replace(evidence="flat"))
+    with pytest.raises(InvalidSettingError, match='row_search is "best" or "greedy", got \'exact\''):
+        check_problem(problem._replace(row_search="exact"))
     with pytest.raises(InvalidSettingError, match="concentrations of rows and columns must be positive"):
         check_problem(problem._replace(log_rows=-math.inf))
     with pytest.raises(InvalidSettingError, match="n_threads must be at least 1, got 0"):

@@ -10,8 +10,10 @@ from scipy.special import betaln
 from bayesgrove import BHCC
 from bayesgrove.core.rng import generator
 from bayesgrove.datasets import make_cross_table
-from bayesgrove.likelihoods import Bernoulli, Binomial, bind
+from bayesgrove.likelihoods import Bernoulli, Binomial, GaussianDiagonal, bind
 from bayesgrove.likelihoods.contract import hyper
+from bayesgrove.likelihoods.coordinates import coordinates, with_coordinates
+from bayesgrove.likelihoods.gaussian_diagonal import FACTORS, LIMITS
 from bayesgrove.models.cross.evidence import Problem
 from bayesgrove.models.cross.learning import (
     Numbers,
@@ -20,7 +22,7 @@ from bayesgrove.models.cross.learning import (
     fixed_views,
     flat_bound_and_gradient,
     learn,
-    moved_numbers,
+    new_space,
 )
 from bayesgrove.models.cross.polish import Evaluator, polish
 from bayesgrove.models.cross.view_table import view_table
@@ -44,14 +46,19 @@ def test_gradients_against_differences(seed):
     views = fixed_views(numbers.prior, values, here.views, here.row_children)
     bound, gradient = flat_bound_and_gradient(numbers, views)
     assert bound == pytest.approx(here.flat_bound, abs=1e-8)
-    assert gradient.size == len(hyper(numbers.prior)) + 2
+    assert gradient.size == len(coordinates(numbers.prior)) + 2
     step = 1e-5
     for p in range(gradient.size):
         moved = np.zeros(gradient.size)
         moved[p] = step
-        high, _ = flat_bound_and_gradient(moved_numbers(numbers, moved), views)
-        low, _ = flat_bound_and_gradient(moved_numbers(numbers, -moved), views)
+        high, low = (flat_bound_and_gradient(all_moved(numbers, way * moved), views)[0] for way in (1.0, -1.0))
         assert (high - low) / (2.0 * step) == pytest.approx(gradient[p], rel=1e-5, abs=1e-6)
+
+
+def all_moved(numbers, factors):
+    """Hyperparameters and concentrations after log factors on each of them."""
+    prior = with_coordinates(numbers.prior, np.exp(factors[:-2]))
+    return Numbers(prior, numbers.log_rows + factors[-2], numbers.log_columns + factors[-1])
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -59,16 +66,15 @@ def test_the_bound_never_falls(seed):
     numbers, values, _, here = random_views([72, seed])
     names = tuple(name for name, _, _ in hyper(numbers.prior))
     wanted = Wanted(names, rows=True, columns=True)
-    views = fixed_views(numbers.prior, values, here.views, here.row_children)
-    factors = climb(numbers, np.zeros(len(names) + 2), views, wanted)
-    climbed, _ = flat_bound_and_gradient(moved_numbers(numbers, factors), views)
+    views, space = fixed_views(numbers.prior, values, here.views, here.row_children), new_space(numbers, wanted)
+    climbed, _ = flat_bound_and_gradient(space.at(climb(space, space.origin, views)), views)
     assert climbed >= here.flat_bound - 1e-9
 
     def again(moved, there):
         problem = Problem(view_table(moved.prior, values), moved.log_rows, moved.log_columns)
         return polish(Evaluator(problem), there.labels).best
 
-    _, found = learn(numbers, values, wanted, here, again)
+    _, found = learn(space, values, here, again)
     assert found.flat_bound >= here.flat_bound
     assert climbed > here.flat_bound + 0.1
 
@@ -76,8 +82,8 @@ def test_the_bound_never_falls(seed):
 def test_only_what_is_asked_for_moves():
     numbers, values, _, here = random_views([73, 0])
     views = fixed_views(numbers.prior, values, here.views, here.row_children)
-    factors = climb(numbers, np.zeros(len(hyper(numbers.prior)) + 2), views, Wanted((), rows=True, columns=False))
-    moved = moved_numbers(numbers, factors)
+    space = new_space(numbers, Wanted((), rows=True, columns=False))
+    moved = space.at(climb(space, space.origin, views))
     assert np.array_equal(moved.prior.params, numbers.prior.params)
     assert moved.log_columns == numbers.log_columns
     assert moved.log_rows != numbers.log_rows
@@ -117,3 +123,19 @@ def test_given_numbers_stay():
     model = BHCC(Bernoulli(0.7, "auto"), 0.3, 2.0, random_state=0).fit(X)
     assert bind(model.likelihood_, X, "fixed").likelihood.likelihoods[0].a == 0.7
     assert (model.row_concentration_, model.column_concentration_) == (0.3, 2.0)
+
+
+def test_rates_are_learned_for_each_column_and_stay_within_limits():
+    """Columns of different spread within clusters; the strength and the shape are shared."""
+    rng = generator(6)
+    group, spread = rng.integers(0, 3, 150), np.array([0.2, 1.0, 3.0])
+    X = rng.normal(10.0 * group[:, np.newaxis], spread, (150, 3))
+    model = BHCC(GaussianDiagonal(strength="auto", shape="auto", rate="auto"), random_state=0).fit(X)
+    variances = [one.rate / one.shape for one in model.likelihood_.likelihoods]
+    assert variances == sorted(variances)
+    assert variances[2] > 20.0 * variances[0]
+    assert len({(one.strength, one.shape) for one in model.likelihood_.likelihoods}) == 1
+    for one, variance in zip(model.likelihood_.likelihoods, X.var(axis=0), strict=True):
+        assert LIMITS["strength"][0] * 0.999 <= one.strength <= LIMITS["strength"][1] * 1.001
+        assert LIMITS["shape"][0] * 0.999 <= one.shape <= LIMITS["shape"][1] * 1.001
+        assert 0.9 * FACTORS["rate"][0] <= one.rate / (0.25 * variance) <= 1.1 * FACTORS["rate"][1]

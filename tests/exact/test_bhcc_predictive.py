@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bayesgrove.core.constants import NULL
-from bayesgrove.likelihoods.columns import BERNOULLI
+from bayesgrove.likelihoods.families import BERNOULLI
 from bayesgrove.models.cross.tree_views import Skeleton
 from bayesgrove.trees import expected_clusters
 from reference.tree_answers import ask_golden, cells_of, column_numbers

@@ -6,14 +6,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from bayesgrove.likelihoods.columns import (
-    BERNOULLI,
-    CATEGORICAL,
-    GAUSSIAN,
-    GAUSSIAN_KNOWN,
-    POISSON,
-    column_add,
-)
+from bayesgrove.likelihoods.columns import column_add
+from bayesgrove.likelihoods.families import BERNOULLI, CATEGORICAL, GAUSSIAN, GAUSSIAN_KNOWN, POISSON
 from bayesgrove.models.cross import cell_mixtures as mixtures_module
 from bayesgrove.models.cross.cell_mixtures import CellMixtures
 from conftest import COLUMNS, draw_mixed

@@ -15,12 +15,11 @@ from bayesgrove.core.rng import generator
 from bayesgrove.inference.schedule import Step
 from bayesgrove.likelihoods.bind import bind
 from bayesgrove.models.cross.mcmc_coordinates import default_hyperpriors
-from bayesgrove.models.cross.mcmc_hyper import choose_numbers
 from bayesgrove.models.cross.mcmc_proposals import SEQUENTIAL, propose
 from bayesgrove.models.cross.mcmc_sampler import CrossCatSampler
 from bayesgrove.models.cross.mcmc_starts import STARTS
 from bayesgrove.models.cross.mcmc_state import log_crp_sizes, log_joint
-from bayesgrove.models.cross.mcmc_target import make_target
+from bayesgrove.models.cross.mcmc_target import fill_tables, make_target
 from bayesgrove.stats.testing import mean_z
 from conftest import find_shared_file
 from reference import crosscat
@@ -53,9 +52,7 @@ def sampler_of(name, *, betas=(1.0,), concentrations=False, start="prior"):
     target = make_target(bound.prior, bound.values)
     hyperpriors = default_hyperpriors(target, concentrations=concentrations, columns=False)
     alphas = (table["alpha_rows"], table["alpha_cols"])
-    return CrossCatSampler(
-        target, bound.prior.params, alphas, hyperpriors, STARTS[start], betas, None, bound.log_measure
-    )
+    return CrossCatSampler(target, bound.prior.params, alphas, hyperpriors, STARTS[start], betas, bound.log_measure)
 
 
 def run(sampler, seed, steps, n_sweeps=N_SWEEPS, *, watch=lambda chain: None, chain=0):
@@ -213,6 +210,21 @@ def test_concentrations(name, method):
             assert values.mean() == pytest.approx(exact, abs=max(0.02 * abs(exact), 0.02))
 
 
+def set_numbers(target, chain, j, numbers):
+    chain.params[j] = numbers
+    fill_tables(target.family[j], target.n_codes[j], target.table_at[j], chain.params[j], chain.tables)
+
+
+def choose_numbers(rng, sampler, chain, j, candidates):
+    """Numbers of column j from a list by their exact conditional, all alike a priori."""
+    logs = []
+    for numbers in candidates:
+        set_numbers(sampler.target, chain, j, numbers)
+        logs.append(log_joint(sampler.target, sampler.hyperpriors, chain))
+    weights = np.exp(np.array(logs) - max(logs))
+    set_numbers(sampler.target, chain, j, candidates[rng.choice(len(candidates), p=weights / weights.sum())])
+
+
 @pytest.mark.parametrize(
     "name", ["nig_5x3", *(pytest.param(name, marks=pytest.mark.slow) for name in ("bern_6x4", "mixed_5x4_missing"))]
 )
@@ -231,6 +243,6 @@ def test_numbers_of_a_column_on_a_list(name):
         for step in SWEEPS["sequential"]:
             sampler.move(rng, state, step)
         chain = state.chains[0]
-        choose_numbers(rng, sampler.target, chain.views, chain.params, chain.tables, 1.0, j, candidates)
+        choose_numbers(rng, sampler, chain, j, candidates)
         visits[np.flatnonzero((candidates == chain.params[j]).all(axis=1))[0]] += 1
     assert 0.5 * np.abs(visits / N_SWEEPS - given["p_cdpm"]).sum() <= 0.02

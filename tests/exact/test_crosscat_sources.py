@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from bayesgrove.models.cross.mcmc_columns import N_TALLIES, Options, move_columns
-from bayesgrove.models.cross.mcmc_hyper import choose_numbers
 from bayesgrove.models.cross.mcmc_proposals import PROPOSALS, propose
 from bayesgrove.models.cross.mcmc_rows import gibbs_rows
 from bayesgrove.models.cross.mcmc_sampler import swap_chains
@@ -233,23 +232,3 @@ def test_swaps():
         found = law_of(draw)
         wanted = law_of(lambda choose, pair=pair: crosscat.swap(model, pair, betas, choose))
         assert found == pytest.approx(wanted, abs=1e-12)
-
-
-@pytest.mark.parametrize("beta", BETAS)
-def test_numbers_from_a_list(beta):
-    target, _bound = targets("three")
-    lists = np.array([[0.25, 0.25, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0], [4.0, 2.0, 0.0, 0.0]])
-    cross = ((0, 0, 1), ((0, 1, 0), (0, 0, 0)))
-    weights = []
-    for a, b in lists[:, :2].tolist():
-        model = small_model("three")._replace(families=(("bern", a, b), *small_model("three").families[1:]))
-        weights.append(beta * crosscat.log_joint(model, cross))
-
-    def draw(choose):
-        _, state = state_of("three", cross)
-        choose_numbers(EnumeratingRng(choose), target, state.views, state.params, state.tables, beta, 0, lists)
-        assert faults(target, state) == ""
-        return float(state.params[0, 0])
-
-    wanted = dict(zip(lists[:, 0].tolist(), crosscat.proportional(weights), strict=True))
-    assert law_of(draw) == pytest.approx(wanted, abs=1e-12)

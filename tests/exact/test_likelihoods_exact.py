@@ -139,7 +139,7 @@ def normal_gamma_evidence(cells, mean, strength, shape, rate):
 def test_the_diagonal_gaussian_is_the_integral_over_mean_and_precision():
     cells = [0.3, -1.1, 0.8]
     expected = normal_gamma_evidence(cells, 0.2, 0.8, 2.5, 1.3)
-    numbers = GaussianDiagonalPrior(*(np.array([x]) for x in (0.2, 0.8, 2.5, 1.3)))
+    numbers = GaussianDiagonalPrior(*(np.array([x]) for x in (0.2, 0.8, 2.5, 1.3, 0.0)))
     assert log_marginal(numbers, np.reshape(cells, (-1, 1))) == pytest.approx(math.log(expected), abs=1e-7)
 
 

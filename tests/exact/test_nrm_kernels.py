@@ -22,6 +22,7 @@ from reference.enumerate_moves import (
 from reference.nrm_anchors import (
     uniform_law,
 )
+from reference.nrm_local import l2, sample_sub
 from reference.nrm_moves import (
     anchored,
     coin_launch,
@@ -37,7 +38,6 @@ from reference.nrm_moves import (
     scaled_rule,
     tree_launch,
 )
-from reference.nrm_other_moves import l2, l3, propose_v2, sample_sub, v2
 from reference.nrm_settings import (
     LAWS,
     PROCESSES,
@@ -158,41 +158,22 @@ def test_v1_with_an_extra_scan_and_a_wrong_guide(kind):
     check_reversible(v1_matrix(case, fixed_rule(case.log_phi, 0.5), case.tree_of, n_scans=1), case)
 
 
-@pytest.mark.parametrize("tree", ["induced", "greedy", "wrong"])
-@pytest.mark.parametrize("kind", PROCESSES)
-def test_v2(kind, tree):
-    case = setting(kind, "wrong" if tree == "wrong" else "greedy")
-    tree_of = case.greedy_of if tree == "greedy" else case.tree_of
-    check_reversible(matrix_of(case, lambda state, log_phi, choose: v2(state, log_phi, tree_of, choose)), case)
-
-
 @pytest.mark.parametrize(("depth", "cap"), [(1, 2), (2, None)])
 @pytest.mark.parametrize("kind", PROCESSES)
 def test_l2(kind, depth, cap):
     check_invariant(l2_matrix(setting(kind), depth, cap), setting(kind))
 
 
-@pytest.mark.parametrize("tree", ["induced", "greedy"])
-@pytest.mark.parametrize("kind", PROCESSES)
-def test_l3(kind, tree):
-    case = setting(kind)
-    tree_of = case.tree_of if tree == "induced" else case.greedy_of
-    check_reversible(matrix_of(case, lambda state, log_phi, choose: l3(state, log_phi, tree_of, choose)), case)
-
-
 @pytest.mark.slow  # 203 partitions of six points: 15 s for all moves
-@pytest.mark.parametrize("move", [*LAWS, "jain-neal", "v1", "v2", "l3"])
+@pytest.mark.parametrize("move", [*LAWS, "jain-neal", "v1"])
 def test_six_points(move):
     case = setting("dp", "greedy", "six")
     if move in LAWS:
         matrix = anchored_matrix(("dp", "greedy", "six"), move)
     elif move == "jain-neal":
         matrix = jain_neal_matrix(case, 0)
-    elif move == "v1":
-        matrix = v1_matrix(case, fixed_rule(case.log_phi, 0.5), case.tree_of)
     else:
-        step = {"v2": v2, "l3": l3}[move]
-        matrix = matrix_of(case, lambda state, log_phi, choose: step(state, log_phi, case.tree_of, choose))
+        matrix = v1_matrix(case, fixed_rule(case.log_phi, 0.5), case.tree_of)
     check_reversible(matrix, case)
 
 
@@ -205,8 +186,6 @@ def proposals(case, name):
     if name == "v1":
         launch = collapsed(cut_launch(log_phi, case.tree_of))
         return lambda s, choose: propose_v1(s, log_phi, fixed_rule(log_phi, 0.5), launch, choose)
-    if name == "v2":
-        return lambda s, choose: propose_v2(s, log_phi, case.tree_of, choose)
     if name == "jain-neal":
         launch = collapsed(coin_launch(log_phi, 1))
         return lambda s, choose: propose_anchored(s, log_phi, uniform_law(), launch, choose)
@@ -214,7 +193,7 @@ def proposals(case, name):
     return lambda s, choose: propose_anchored(s, log_phi, law, launch, choose, pos=case.pos)
 
 
-@pytest.mark.parametrize("move", [*LAWS, "jain-neal", "v1", "v2"])
+@pytest.mark.parametrize("move", [*LAWS, "jain-neal", "v1"])
 @pytest.mark.parametrize("kind", PROCESSES)
 def test_every_proposal_has_its_way_back(kind, move):
     case = setting(kind)

@@ -12,8 +12,7 @@ import pytest
 from reference import nrm, nrm_trees
 from reference.enumerate_moves import collapsed, invariance_gap
 from reference.nrm_anchors import balanced_law, cluster_law, no_term, own_cluster_law, uniform_law
-from reference.nrm_moves import anchored, cut_launch, fixed_rule, log_not_rho, log_rho, restricted_scan, v1
-from reference.nrm_other_moves import l3, v2
+from reference.nrm_moves import anchored, cut_launch, fixed_rule, restricted_scan, v1
 from reference.nrm_settings import PROCESSES, launch_on, law_named, matrix_of, setting, v1_matrix
 
 pytestmark = pytest.mark.exact
@@ -134,35 +133,3 @@ def test_v1_with_trees_carried_by_the_clusters(kind):
     launches = {state: carried(state) for state in case.states}
     matrix = matrix_of(case, lambda state, log_phi, choose: v1(state, log_phi, rule, launches[state], choose))
     assert invariance_gap(matrix, case.law) > BROKEN
-
-
-def one_v2_picker(parts, rest, log_phi):
-    """Log qM with the first part as the only picker."""
-    joining = sum(log_rho(parts[0], other, log_phi) for other in parts[1:])
-    return -math.log(len(parts) + len(rest)) + joining + sum(log_not_rho(parts[0], other, log_phi) for other in rest)
-
-
-def no_v2_picker(parts, rest, log_phi):
-    """Log qM left out."""
-    return 0.0
-
-
-@pytest.mark.parametrize("log_merge", [one_v2_picker, no_v2_picker])
-@pytest.mark.parametrize("kind", PROCESSES)
-def test_v2_without_a_picker(kind, log_merge):
-    case = setting(kind)
-
-    def move(state, log_phi, choose):
-        return v2(state, log_phi, case.tree_of, choose, log_merge=log_merge)
-
-    assert invariance_gap(matrix_of(case, move), case.law) > BROKEN
-
-
-@pytest.mark.parametrize("kind", PROCESSES)
-def test_l3_without_its_correction(kind):
-    case = setting(kind)
-
-    def move(state, log_phi, choose):
-        return l3(state, log_phi, case.tree_of, choose, log_choice=lambda *args: 0.0)
-
-    assert invariance_gap(matrix_of(case, move), case.law) > BROKEN

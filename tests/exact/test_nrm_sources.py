@@ -20,8 +20,8 @@ from reference import nrm, nrm_trees
 from reference.enumerate_moves import balance_gap, collapsed, invariance_gap, transition_matrix
 from reference.enumerate_rng import EnumeratingRng
 from reference.mixtures import DP, NGGP, build, faults, guide_of, known_variance, state_of, weighed_at
+from reference.nrm_local import l2, sample_sub
 from reference.nrm_moves import fixed_rule, gibbs_point
-from reference.nrm_other_moves import l2, sample_sub
 from reference.nrm_settings import (
     Setting,
     anchored,

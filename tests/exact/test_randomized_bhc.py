@@ -84,14 +84,15 @@ def two_blobs(n, d, seed):
 
 @pytest.mark.parametrize("likelihood", ["gaussian", "gaussian-full", "poisson", "auto"])
 @pytest.mark.parametrize("missing", [0.0, 0.1])
-def test_one_block_is_exact_bhc_to_the_bit(likelihood, missing):
+@pytest.mark.parametrize("search", ["best", "greedy"])
+def test_one_block_is_exact_bhc_to_the_bit(likelihood, missing, search):
     X = two_blobs(120, 3, seed=1)
     if likelihood == "poisson":
         X = np.floor(np.abs(X))
     if likelihood != "gaussian-full":
         X[generator(2).random(X.shape) < missing] = np.nan
-    exact = BHC(likelihood=likelihood, random_state=0).fit(X)
-    model = RandomizedBHC(likelihood=likelihood, leaf_size=121, random_state=0).fit(X)
+    exact = BHC(likelihood=likelihood, search=search, random_state=0).fit(X)
+    model = RandomizedBHC(likelihood=likelihood, search=search, leaf_size=121, sample_size=60, random_state=0).fit(X)
     np.testing.assert_array_equal(model.tree_.parent, exact.tree_.parent)
     for name, column in exact.tree_.columns.items():
         np.testing.assert_array_equal(model.tree_.columns[name], column)
@@ -103,7 +104,7 @@ def test_one_block_is_exact_bhc_to_the_bit(likelihood, missing):
 @pytest.mark.parametrize("seed", range(6))
 def test_no_step_lowers_the_bound(seed):
     X = generator(seed).normal(size=(400, 2)) * 2.0 + 3.0 * generator(seed, 1).integers(0, 4, (400, 1))
-    settings = {"likelihood": "gaussian", "leaf_size": 16, "sample_size": 24, "random_state": seed}
+    settings = {"likelihood": "gaussian", "search": "greedy", "leaf_size": 16, "sample_size": 24, "random_state": seed}
     plain, grafted, refined = (
         RandomizedBHC(regraft=regraft, refine=refine, **settings).fit(X)
         for regraft, refine in ((False, 0), (True, 0), (True, 4))

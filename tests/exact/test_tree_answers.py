@@ -9,9 +9,10 @@ import pytest
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.likelihoods.columns import BERNOULLI, GAUSSIAN, POISSON, ColumnsPrior
+from bayesgrove.likelihoods.columns import ColumnsPrior
+from bayesgrove.likelihoods.families import BERNOULLI, GAUSSIAN, POISSON
 from bayesgrove.models.cross.cell_mixtures import log_density, probabilities
-from bayesgrove.models.cross.tree_answers import TreeAnswers, make_tree_answers
+from bayesgrove.models.cross.tree_answers import make_tree_answers
 from bayesgrove.models.cross.tree_columns import NewColumn, log_p_alone, sequential_log_evidences
 from bayesgrove.models.cross.tree_queries import drawn_information, view_information
 from bayesgrove.models.cross.tree_rows import some_columns, view_log_density
@@ -265,16 +266,6 @@ def test_labels_of_views_may_be_given():
     column = values[:, fit.views[1][0]]
     for probability, x in zip(found, column[[0, 39]], strict=True):
         assert probability[np.unique(labels[1][column == x])].sum() > 0.9
-
-
-def test_arrays_there_and_back(asked):
-    answers = asked.answers
-    parts = answers.prior, answers.values, answers.log_rows, answers.log_columns
-    again = TreeAnswers.from_arrays(*parts, answers.to_arrays())
-    rows = new_rows(asked, 3)
-    assert again.row_log_density(rows).tolist() == answers.row_log_density(rows).tolist()
-    assert again.cluster_probabilities(0, rows).tolist() == answers.cluster_probabilities(0, rows).tolist()
-    assert all(isinstance(array, np.ndarray) for array in answers.to_arrays().values())
 
 
 @pytest.mark.parametrize("shape", [(1, 3), (4, 1), (1, 1)])

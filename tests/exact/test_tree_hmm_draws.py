@@ -5,11 +5,11 @@ import pytest
 
 from bayesgrove.core.rng import generator
 from bayesgrove.models.tree_hmm import tables as library
-from bayesgrove.models.tree_hmm.states import draw_states, hard_counts
+from bayesgrove.models.tree_hmm.states import draw_states
 from bayesgrove.stats.testing import chi_square_test
 from reference import tree_hmm as twin
 from reference import tree_hmm_exact as exact
-from reference.tree_hmm_engine import KINDS, as_twin, links_of
+from reference.tree_hmm_engine import KINDS, as_twin, hard_counts, links_of
 from reference.tree_sets import PlainTree, random_tree
 
 pytestmark = [pytest.mark.exact, pytest.mark.statistical]

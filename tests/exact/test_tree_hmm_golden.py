@@ -10,12 +10,11 @@ from bayesgrove import datasets
 from bayesgrove.core.rng import generator
 from bayesgrove.models.tree_hmm import engine
 from bayesgrove.models.tree_hmm import tables as library
-from bayesgrove.models.tree_hmm.states import hard_counts
 from bayesgrove.trees.forest import Forest
 from conftest import find_shared_file
 from reference import tree_hmm as twin
 from reference import tree_hmm_exact as exact
-from reference.tree_hmm_engine import KINDS, as_twin, counted, forest_of, links_of, node_numbers
+from reference.tree_hmm_engine import KINDS, as_twin, counted, forest_of, hard_counts, links_of, node_numbers
 from reference.tree_sets import random_forest, random_tree
 
 pytestmark = pytest.mark.exact

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.special import digamma, gammaln, logsumexp
 
-from bayesgrove.models.tree_hmm import vb
 from bayesgrove.models.tree_hmm.component_tree import build_components_tree
 from bayesgrove.models.tree_hmm.engine import expected_counts
 from bayesgrove.models.tree_hmm.links import unique_links
@@ -12,7 +11,7 @@ from bayesgrove.models.tree_hmm.parameters import make_prior
 from bayesgrove.models.tree_hmm.tables import Strengths, make_tables, stack, uniform_tables
 from reference import tree_hmm as twin
 from reference import tree_hmm_exact as exact
-from reference.tree_hmm_engine import forest_of
+from reference.tree_hmm_engine import forest_of, vb_from_responsibilities
 from reference.tree_sets import PlainTree, random_forest
 
 pytestmark = pytest.mark.exact
@@ -57,7 +56,7 @@ def test_all_terms(mode):
     forest = forest_of(trees, L, M)
     prior = make_prior(forest, C, mode, STRENGTHS)
     stacked = stack([make_tables(*own) for own in components])
-    fit = vb.vb_from_responsibilities(unique_links(forest), prior, stacked, shares, CONCENTRATION, 1)
+    fit = vb_from_responsibilities(unique_links(forest), prior, stacked, shares, CONCENTRATION, 1)
     assert fit.trace[0] == pytest.approx(wanted, abs=1e-9)
 
 

@@ -29,10 +29,11 @@ def evidence_of(name: str, prior: Any, values: np.ndarray):
     return cache(lambda items: float(likelihoods.log_marginal(name, prior, values[sorted(items)])))
 
 
-def grow(evidence, n, log_concentration, children=None):
+def grow(evidence, n, log_concentration, children=None, *, tempered=False):
     """Merge the best live pair n - 1 times, or follow the merges given.
 
     Scores are compared by rint(score * 2**30), then the smallest first id, then the smallest second id wins.
+    The tempered score is the gain in log marginal times sqrt((n_a + n_b) / (n_a n_b)).
     """
     items = [frozenset([i]) for i in range(n)]
     log_q = [log_concentration + evidence(own) for own in items]
@@ -44,6 +45,9 @@ def grow(evidence, n, log_concentration, children=None):
 
     def score(a, b):
         scores[a, b] = log_one(a, b) - log_q[a] - log_q[b]
+        if tempered:
+            gain = evidence(items[a] | items[b]) - evidence(items[a]) - evidence(items[b])
+            scores[a, b] = gain * math.sqrt(1.0 / len(items[a]) + 1.0 / len(items[b]))
 
     for a, b in itertools.combinations(range(n), 2):
         score(a, b)
@@ -54,7 +58,7 @@ def grow(evidence, n, log_concentration, children=None):
         highest.append(scores.max())
         merges.append((a, b))
         apart = log_q[a] + log_q[b]
-        log_odds.append(scores[a, b])
+        log_odds.append(log_one(a, b) - apart)
         log_q.append(np.logaddexp(log_one(a, b), apart))
         items.append(items[a] | items[b])
         log_d.append(np.logaddexp(log_concentration + math.lgamma(len(items[-1])), log_d[a] + log_d[b]))

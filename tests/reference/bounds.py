@@ -11,10 +11,11 @@ import sys
 import numpy as np
 
 from bayesgrove.agglomeration.exact import agglomerate, atoms_of_rows
-from bayesgrove.agglomeration.learn import bound_and_gradient, evidence_bound, fixed_tree
+from bayesgrove.agglomeration.learn import bound_and_gradient, evidence_bound, fixed_tree, new_space
 from bayesgrove.agglomeration.randomized import grow as grow_randomized
+from bayesgrove.agglomeration.search import search_tree
 from bayesgrove.agglomeration.splits import Problem, Settings
-from bayesgrove.likelihoods.contract import hyper
+from bayesgrove.likelihoods.coordinates import coordinates
 from bayesgrove.models.bhc.duplicates import merge_duplicates_first
 from bayesgrove.trees import Tree
 from conftest import ALL_LIKELIHOODS
@@ -40,10 +41,20 @@ def greedy_record(example, values, log_concentration):
     return same, evidence_bound(got.log_q[-1], len(values), log_concentration)
 
 
+def search_bound(example, values, log_concentration):
+    """The bound that the search finds with everything learned, and the exact evidence under what it learned."""
+    names = tuple(coordinate.name for coordinate in coordinates(example.prior))
+    space = new_space(example.prior, log_concentration, names, learn_concentration=True)
+    problem = Problem(example.prior, values, log_concentration, not np.isnan(values).any(), 0, 1)
+    found = search_tree(problem, space)
+    prior, log_learned = space.at(found.where)
+    return found.bound - exact_evidence(evidence_of(example.name, prior, values), len(values), log_learned)
+
+
 def random_tree_bound(rng, example, values, log_concentration):
     """The bound of a tree that no data chose."""
     tree = Tree.from_merges(random_merges(rng, len(values)))
-    gradient = np.zeros(len(hyper(example.prior)) + 1)
+    gradient = np.zeros(len(coordinates(example.prior)) + 1)
     return bound_and_gradient(example.prior, fixed_tree(example.prior, values, tree), log_concentration, gradient)
 
 
@@ -106,6 +117,7 @@ def record(example, seed):
         "exact": exact,
         "greedy": greedy,
         "chain": chain_bound(example, values, log_concentration),
+        "search": exact + search_bound(example, values, log_concentration),
         "random": random_tree_bound(rng, example, values, log_concentration),
         "duplicates": exact + duplicates_bound(rng, example, values, log_concentration),
         "truncated": randomized_bound(TRUNCATED, example, values, log_concentration, seed),

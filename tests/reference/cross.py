@@ -1,9 +1,10 @@
 """Slow, clear twin of cross-clustering: trees of columns whose evidence comes from trees of rows.
 
 A view is a frozen set of columns. Row trees and column trees both come from `reference.bhc.grow`, because the recursion
-of both is the same; only the evidence of a block differs.
+of both is the same; only the evidence of a block differs, and the order in which rows merge.
 """
 
+import itertools
 import math
 from functools import cache
 from typing import NamedTuple
@@ -22,9 +23,10 @@ class Table(NamedTuple):
     n_columns: int
     log_rows: float
     log_columns: float
+    row_search: str = "greedy"
 
 
-def table_of(prior, values, row_concentration=1.0, column_concentration=1.0, measure=None):
+def table_of(prior, values, row_concentration=1.0, column_concentration=1.0, measure=None, row_search="greedy"):
     """A table under a ColumnsPrior; `measure` (row, column) is added to the log density of each cell."""
     extra = np.zeros(values.shape) if measure is None else measure
 
@@ -37,7 +39,8 @@ def table_of(prior, values, row_concentration=1.0, column_concentration=1.0, mea
         )
         return own + math.fsum(extra[chosen, column])
 
-    return Table(cells, *values.shape, math.log(row_concentration), math.log(column_concentration))
+    logs = math.log(row_concentration), math.log(column_concentration)
+    return Table(cells, *values.shape, *logs, row_search)
 
 
 def rows_evidence(table, columns):
@@ -45,13 +48,36 @@ def rows_evidence(table, columns):
     return cache(lambda rows: math.fsum(table.cells(j, rows) for j in sorted(columns)))
 
 
+def tempered_merges(evidence, n):
+    """Each time the pair with the largest (m_ab - m_a - m_b) sqrt((n_a + n_b) / (n_a n_b)) of all live pairs."""
+    items, live, merges = [frozenset([i]) for i in range(n)], list(range(n)), []
+
+    def score(a, b):
+        gain = evidence(items[a] | items[b]) - evidence(items[a]) - evidence(items[b])
+        return gain * math.sqrt((len(items[a]) + len(items[b])) / (len(items[a]) * len(items[b])))
+
+    scores = {pair: score(*pair) for pair in itertools.combinations(live, 2)}
+    while len(live) > 1:
+        a, b = min(scores, key=lambda pair: (-np.rint(scores[pair] * bhc.TIE_SCALE), *pair))
+        merges.append((a, b))
+        items.append(items[a] | items[b])
+        live = [k for k in live if k not in (a, b)]
+        scores = {pair: value for pair, value in scores.items() if not {a, b} & set(pair)}
+        scores |= {(k, len(items) - 1): score(k, len(items) - 1) for k in live}
+        live.append(len(items) - 1)
+    return merges
+
+
 def row_tree(table, columns, children=None):
-    """The greedy tree of the rows in a view, or the one with the merges given."""
-    return bhc.grow(rows_evidence(table, columns), table.n_rows, table.log_rows, children)
+    """The tree of the rows in a view by the table's order, or the one with the merges given."""
+    evidence = rows_evidence(table, columns)
+    if children is None and table.row_search == "best":
+        children = tempered_merges(evidence, table.n_rows)
+    return bhc.grow(evidence, table.n_rows, table.log_rows, children)
 
 
 def view_evidence(table, kind):
-    """Log evidence of the rows in any view: "bound" and "tree" from the greedy tree, "exact" by enumeration."""
+    """Log evidence of the rows in any view: "bound" and "tree" from the row tree, "exact" by enumeration."""
 
     def evidence(columns):
         if kind == "exact":

@@ -7,7 +7,8 @@ import numpy as np
 
 from bayesgrove.datasets import make_cross_table
 from bayesgrove.likelihoods import Bernoulli, Binomial, Columns, bind
-from bayesgrove.likelihoods.columns import FAMILIES, ColumnsPrior
+from bayesgrove.likelihoods.columns import ColumnsPrior
+from bayesgrove.likelihoods.families import FAMILIES
 from bayesgrove.models.cross.evidence import Problem
 from bayesgrove.models.cross.view_table import view_table
 from reference import cross
@@ -35,13 +36,14 @@ def golden_case(table, **options):
     return Case(problem, cross.table_of(bound.prior, bound.values, *np.exp(logs), measure), numbers)
 
 
-def random_case(seed, n_rows, n_columns, **options):
+def random_case(seed, n_rows, n_columns, row_search="greedy", **options):
     """A random table with random concentrations."""
     rng = np.random.default_rng(seed)
     prior, values = random_table(rng, n_rows, n_columns)
     row, column = rng.choice([0.3, 1.0, 4.0], 2)
-    problem = Problem(view_table(prior, values), math.log(row), math.log(column), **options)
-    return Case(problem, cross.table_of(prior, values, row, column), {})
+    table = view_table(prior, values)
+    problem = Problem(table, math.log(row), math.log(column), row_search=row_search, **options)
+    return Case(problem, cross.table_of(prior, values, row, column, row_search=row_search), {})
 
 
 def random_table(rng, n_rows, n_columns, missing=0.15):
@@ -71,9 +73,9 @@ def random_column(rng, code, group):
     )[code]()
 
 
-def paper_case(seed, n_trials=50, **options):
+def paper_case(seed, n_trials=50, row_search="greedy", **options):
     """The four-view table of Li and Shafto's section 8.1 with its true priors, and its views."""
     made = make_cross_table(n_trials=n_trials, random_state=seed, **options)
     column = Bernoulli(a=0.5, b=0.5) if n_trials == 1 else Binomial(n_trials=n_trials, a=0.5, b=0.5)
     bound = bind(Columns([column] * made.X.shape[1]), made.X.astype(float), hyper="fixed")
-    return Problem(view_table(bound.prior, bound.values), 0.0, 0.0), made.view_labels
+    return Problem(view_table(bound.prior, bound.values), 0.0, 0.0, row_search=row_search), made.view_labels

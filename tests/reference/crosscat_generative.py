@@ -6,17 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.columns import (
-    BERNOULLI,
-    BINOMIAL,
-    CATEGORICAL,
-    GAUSSIAN,
-    N_PARAMS,
-    POISSON,
-    ColumnsPrior,
-    column_draw_cell,
-    column_draw_params,
-)
+from bayesgrove.likelihoods.columns import ColumnsPrior, column_draw_cell, column_draw_params
+from bayesgrove.likelihoods.families import BERNOULLI, BINOMIAL, CATEGORICAL, GAUSSIAN, N_PARAMS, POISSON
 from bayesgrove.models.cross.mcmc_coordinates import Hyperpriors, coordinate_of, n_coordinates, set_coordinate
 from bayesgrove.models.cross.mcmc_sampler import CrossCatSampler
 from bayesgrove.models.cross.mcmc_starts import STARTS

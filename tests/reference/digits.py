@@ -32,12 +32,12 @@ def poisson(cells, a, b):
     return a * log(b) - loggamma(a) + loggamma(a + total) - (a + total) * log(b + len(cells)) - ways
 
 
-def gaussian(cells, m, kappa, a, b):
+def gaussian(cells, m, kappa, a, b, grain=0):
     n = len(cells)
     if n == 0:
         return mpf(0)
     mean = sum(cells) / n
-    spread = sum((x - mean) ** 2 for x in cells)
+    spread = sum((x - mean) ** 2 for x in cells) + n * grain
     a_n, kappa_n = a + mpf(n) / 2, kappa + n
     b_n = b + spread / 2 + kappa * n * (mean - m) ** 2 / (2 * kappa_n)
     constant = loggamma(a_n) - loggamma(a) + log(kappa / kappa_n) / 2 - mpf(n) / 2 * log(2 * pi)

@@ -1,48 +1,41 @@
 """Every public estimator, found from the package, with small data it takes and settings that make it quick."""
 
 import inspect
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 import bayesgrove as bg
 from bayesgrove.core.rng import generator
 from bayesgrove.estimators.chains import ChainEstimator
-from bayesgrove.estimators.infinite_tree_fits import METHODS
 from bayesgrove.estimators.nested import MEANS, SAMPLERS
 from bayesgrove.estimators.nrm_mixture import KINDS
 from bayesgrove.estimators.rbhmc import DISCRIMINANTS, PENALTIES
+from bayesgrove.estimators.registry import MODELS
 from bayesgrove.models.cross.mcmc_proposals import PROPOSALS
 from bayesgrove.models.nested.schedules import PATHS
 from bayesgrove.models.nrm.schedules import SAMPLERS as NRM_SAMPLERS
+from bayesgrove.models.tree_hmm.fit import METHODS
 
 CHAINS = {"n_chains": 2, "n_tune": 4, "n_draws": 8}
 PENALISED = {"depth": 2, "C": 0.1, "margin": 0.2}
 WITHOUT_DRAWS = ("vb", "paper")
 """Methods of `InfiniteTreeHMMMixture` that run no chains."""
-
-
-class Case(NamedTuple):
-    """An estimator's settings, and what it is fitted to: "rows" or "trees"."""
-
-    settings: dict[str, Any]
-    data: str = "rows"
-
-
-CASES = {
-    "BHC": Case({"likelihood": "gaussian"}),
-    "RandomizedBHC": Case({"likelihood": "gaussian", "leaf_size": 8, "sample_size": 10}),
-    "IncrementalBHC": Case({"likelihood": "gaussian", "n_init": 2}),
-    "BHCC": Case({}),
-    "RandomizedBHCC": Case({}),
-    "CrossCat": Case(CHAINS),
-    "NRMMixture": Case(CHAINS),
-    "BHMC": Case({"depth": 2, **CHAINS}),
-    "RBHMC": Case({**PENALISED, **CHAINS}),
-    "TreeHMM": Case({"n_states": 2, "n_init": 2}, "trees"),
-    "TreeHMMMixture": Case({"n_clusters": 2, "n_states": 2, "n_init": 2}, "trees"),
-    "InfiniteTreeHMMMixture": Case({"n_states": 2, **CHAINS}, "trees"),
+CASES: dict[str, dict[str, Any]] = {
+    "BHC": {"likelihood": "gaussian"},
+    "RandomizedBHC": {"likelihood": "gaussian", "leaf_size": 8, "sample_size": 10},
+    "IncrementalBHC": {"likelihood": "gaussian", "n_init": 2},
+    "BHCC": {},
+    "RandomizedBHCC": {},
+    "CrossCat": CHAINS,
+    "NRMMixture": CHAINS,
+    "BHMC": {"depth": 2, **CHAINS},
+    "RBHMC": {**PENALISED, **CHAINS},
+    "TreeHMM": {"n_states": 2, "n_init": 2},
+    "TreeHMMMixture": {"n_clusters": 2, "n_states": 2, "n_init": 2},
+    "InfiniteTreeHMMMixture": {"n_states": 2, **CHAINS},
 }
+"""Settings that make each estimator quick to fit."""
 CHOICES: dict[str, dict[str, tuple[Any, ...]]] = {
     "CrossCat": {"new_view": tuple(PROPOSALS), "n_temperatures": (1, 2)},
     "NRMMixture": {"process": tuple(KINDS), "sampler": (*NRM_SAMPLERS, "paper")},
@@ -77,12 +70,12 @@ def chain_estimators() -> list[str]:
 
 def make(name: str, **settings: Any) -> Any:
     """An estimator that has not been fitted, quick to fit."""
-    return getattr(bg, name)(**{"random_state": 3, **CASES[name].settings, **settings})
+    return getattr(bg, name)(**{"random_state": 3, **CASES[name], **settings})
 
 
 def data_for(name: str) -> Any:
     """What the estimator is fitted to."""
-    return trees() if CASES[name].data == "trees" else rows()
+    return trees() if MODELS[name].takes_trees else rows()
 
 
 def rows() -> np.ndarray:

@@ -151,6 +151,24 @@ def place_all(potentials, queue, roots=(), *, noisy=False, most_pops=math.inf):
         events.append(["insert", x.text, nearest.text, pair.text, [tree.text for tree in back]])
 
 
+def insert_by_weight(potentials, items, roots=(), *, noisy=False):
+    """Single items, each into the root of largest kappa(m + 1) / kappa(m) p(x | root) or a new one, without splits."""
+    roots = list(roots)
+    for x in map(potentials.leaf, items):
+        best = max(roots, key=lambda root: (join_weight(potentials, root, x), -root.items[0]), default=None)
+        if best is None or rank(x.log_phi) > join_weight(potentials, best, x):
+            roots.append(x)
+            continue
+        roots.remove(best)
+        roots.append(potentials.join(best, x) if noisy else seq_insert(potentials, best, x))
+    return sorted(roots, key=lambda root: root.items)
+
+
+def join_weight(potentials, root, x):
+    """Log weight of a root for an item, as comparisons see it."""
+    return rank(potentials.union(root, x) - root.log_phi)
+
+
 def join_greedily(potentials, roots):
     """One tree: the pair of least log d first."""
     roots = list(roots)

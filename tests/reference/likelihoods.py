@@ -36,12 +36,12 @@ def poisson(cells, a, b):
     )
 
 
-def gaussian(cells, m, kappa, a, b):
+def gaussian(cells, m, kappa, a, b, grain=0.0):
     n = len(cells)
     if n == 0:
         return 0.0
     mean = math.fsum(cells) / n
-    spread = math.fsum((x - mean) ** 2 for x in cells)
+    spread = math.fsum((x - mean) ** 2 for x in cells) + n * grain  # grain: variance of a cell's rounding
     a_n, kappa_n = a + n / 2, kappa + n
     b_n = b + spread / 2 + kappa * n * (mean - m) ** 2 / (2 * kappa_n)
     return (
@@ -69,13 +69,15 @@ def log_multivariate_gamma(x, d):
     return d * (d - 1) / 4 * math.log(math.pi) + math.fsum(math.lgamma(x - j / 2) for j in range(d))
 
 
-def gaussian_full(rows, mean, kappa, nu, scale):
+def gaussian_full(rows, mean, kappa, nu, scale, grain=(), columns=()):
     n, d = len(rows), len(mean)
     if n == 0:
         return 0.0
-    data = np.array(rows)
+    data = np.array(rows)[:, columns] if len(columns) else np.array(rows)
     centre = data.mean(axis=0)
     scatter = sum((np.outer(x - centre, x - centre) for x in data), np.zeros((d, d)))
+    if len(grain):
+        scatter = scatter + n * np.diag(grain)
     kappa_n, nu_n = kappa + n, nu + n
     scale_n = scale + scatter + kappa * n / kappa_n * np.outer(centre - mean, centre - mean)
     return float(
@@ -112,13 +114,15 @@ def observed(values, j):
     return [x for x in values[:, j].tolist() if not math.isnan(x)]
 
 
-def of_columns(values, family, params, start):
+def of_columns(values, family, params, start, grain=()):
     """Sum over columns of the family each one names by its code."""
     total = 0.0
     for j, code in enumerate(family):
         numbers = params[j][: N_NUMBERS[code]].tolist()
         if code == 4:
             numbers.insert(0, int(start[j + 1] - start[j]))
+        if code == 1 and len(grain):
+            numbers.append(float(grain[j]))
         total += COLUMN_FAMILIES[code](observed(values, j), *numbers)
     return total
 
@@ -126,10 +130,10 @@ def of_columns(values, family, params, start):
 def log_marginal(name, prior, values):
     """Log marginal of all rows as one cluster, for the prior of a likelihood's name."""
     values = np.asarray(values, float)
-    if name in ("gaussian-full", "multinomial"):
+    if name in ("gaussian-full", "gaussian-full-rounded", "multinomial"):
         rows = [row for row in values.tolist() if not math.isnan(row[0])]
-        return gaussian_full(rows, *prior) if name == "gaussian-full" else multinomial(rows, prior[0])
-    if name == "columns":
+        return multinomial(rows, prior[0]) if name == "multinomial" else gaussian_full(rows, *prior)
+    if name.startswith("columns"):
         return of_columns(values, *prior)
     if name == "categorical":
         sizes = np.diff(prior.start).tolist()
@@ -137,6 +141,7 @@ def log_marginal(name, prior, values):
     family = {
         "gaussian-known-variance": gaussian_known,
         "gaussian": gaussian,
+        "gaussian-rounded": gaussian,
         "bernoulli": bernoulli,
         "binomial": binomial,
         "poisson": poisson,

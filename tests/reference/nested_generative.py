@@ -323,7 +323,7 @@ class NestedModel:
 
 PRIORS = {
     "bernoulli": BernoulliPrior(np.array([0.6, 1.2]), np.array([0.9, 0.5])),
-    "diagonal": GaussianDiagonalPrior(np.array([0.2]), np.array([0.6]), np.array([3.0]), np.array([2.0])),
+    "diagonal": GaussianDiagonalPrior(np.array([0.2]), np.array([0.6]), np.array([3.0]), np.array([2.0]), np.zeros(1)),
     "multinomial": MultinomialPrior(np.array([0.6, 0.8, 1.1])),
 }
 N_WORDS = 4

@@ -20,7 +20,6 @@ from reference.nrm import (
     log_sum,
     normalised,
     partition_of,
-    softplus,
 )
 from reference.nrm_trees import Tree, Walk, cut_law, restrict, siblings_up, walk_by_tree
 
@@ -322,13 +321,3 @@ def propose_v1(
 def v1(partition: Partition, log_phi: LogPhi, rule: PickRule, launch, choose: Choose, **options) -> Partition:
     """One two-way split-merge move with the union chosen first."""
     return accept(partition, propose_v1(partition, log_phi, rule, launch, choose, **options), choose)
-
-
-def log_rho(a: Cluster, b: Cluster, log_phi: LogPhi) -> float:
-    """Log of 1/(1+d0): the chance that one cluster joins another's merge in V2."""
-    return -softplus(log_d0(a, b, log_phi))
-
-
-def log_not_rho(a: Cluster, b: Cluster, log_phi: LogPhi) -> float:
-    """Log of d0/(1+d0)."""
-    return -softplus(-log_d0(a, b, log_phi))

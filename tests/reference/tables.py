@@ -20,13 +20,17 @@ def merges_of(prior, values, concentration=1.0, **options):
 
 
 def standard_prior(d):
-    return GaussianDiagonalPrior(np.zeros(d), np.full(d, 0.1), np.full(d, 2.0), np.full(d, 0.25))
+    return GaussianDiagonalPrior(np.zeros(d), np.full(d, 0.1), np.full(d, 2.0), np.full(d, 0.25), np.zeros(d))
 
 
 def gaussian_table(rng, n):
     d = int(rng.choice([1, 2, 3, 4, 5, 8, 9, 17, 35]))
     prior = GaussianDiagonalPrior(
-        rng.normal(size=d), np.full(d, rng.uniform(0.05, 1)), np.full(d, rng.uniform(1, 3)), rng.uniform(0.2, 2, d)
+        rng.normal(size=d),
+        np.full(d, rng.uniform(0.05, 1)),
+        np.full(d, rng.uniform(1, 3)),
+        rng.uniform(0.2, 2, d),
+        rng.choice([0.0, 1.0 / 12.0], d),
     )
     values = rng.normal(size=(n, d)) + 3 * rng.integers(0, 4, (n, 1))
     return prior, values.round() if rng.random() < 0.3 else values

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesgrove.likelihoods.columns import BERNOULLI, BINOMIAL, CATEGORICAL, FAMILIES, GAUSSIAN, POISSON, ColumnsPrior
+from bayesgrove.likelihoods.columns import ColumnsPrior
+from bayesgrove.likelihoods.families import BERNOULLI, BINOMIAL, CATEGORICAL, FAMILIES, GAUSSIAN, POISSON
 from bayesgrove.models.cross.evidence import Problem
 from bayesgrove.models.cross.search import CrossFit, SearchSettings, search
 from bayesgrove.models.cross.tree_answers import TreeAnswers, make_tree_answers

@@ -3,9 +3,11 @@
 import numpy as np
 
 from bayesgrove.io.tree_data import TreeData
-from bayesgrove.models.tree_hmm import engine
+from bayesgrove.models.tree_hmm import engine, vb
+from bayesgrove.models.tree_hmm.em import distinct_trees
 from bayesgrove.models.tree_hmm.links import plain_links, unique_links
-from bayesgrove.models.tree_hmm.tables import MODES, make_tables
+from bayesgrove.models.tree_hmm.states import draw_hard_counts
+from bayesgrove.models.tree_hmm.tables import MODES, make_tables, shape_of, zero_counts
 from reference import tree_hmm as twin
 from reference.tree_sets import as_lists
 
@@ -47,3 +49,27 @@ def counted(trees, tables, mode, kind, weights=None, *, paper=False):
     links = links_of(trees, tables, kind)
     logs, counts = engine.likelihoods_and_counts(links, make_tables(*tables), MODES[mode], weights[None], paper)
     return logs[0], as_twin(counts), counts.present[0]
+
+
+def hard_counts(rng, links, tables, mode, sizes):
+    """Uses of all cells by states and switches drawn for every tree, sizes (K, n_trees) times under each component."""
+    counts = zero_counts(len(tables.switching), shape_of(tables, mode))
+    scratch = engine.make_scratch(links, tables)
+    for k in np.flatnonzero(sizes.any(axis=1)):
+        drawn = np.zeros(scratch.beta.shape, np.int64)
+        engine.upward(links, tables, k, mode, scratch)
+        roots = np.bincount(links.roots, sizes[k], links.labels.size).astype(np.int64)
+        draw_hard_counts(
+            rng, links, tables.switching[k], tables.transition[k], mode, scratch.beta, roots, drawn,
+            counts.initial[k], counts.emission[k], counts.switching[k], counts.transition[k],
+        )  # fmt: skip
+    return counts
+
+
+def vb_from_responsibilities(links, prior, tables, responsibilities, concentration, n_iter):
+    """A variational fit from given tables and responsibilities (K, n_trees)."""
+    trees = distinct_trees(links)
+    weights = np.stack([np.bincount(trees.number, row, trees.multiplicity.size) for row in responsibilities])
+    laws = vb._Laws(engine.expected_counts(trees.links, tables, prior.mode, weights), weights.sum(axis=1))
+    fit = vb._iterate(trees, prior, concentration, laws, n_iter, vb._Watch(None, n_iter))
+    return fit._replace(responsibilities=fit.responsibilities[:, trees.number])

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
-from bayesgrove.models.tree_hmm.gaussian import Gaussians, density_rows, draw_moments
+from bayesgrove.models.tree_hmm.gaussian import Gaussians, NormalGamma, density_rows, draw_moments
 from bayesgrove.models.tree_hmm.links import Links
 from bayesgrove.models.tree_hmm.mixture_target import ALL_NAMES, N_VALUES, Target, renumberings
 from bayesgrove.models.tree_hmm.sampler import TreeMixtureSampler
@@ -126,7 +125,7 @@ class TreeModel:
         if self.infinite:
             arrays["weights"] = weights
         if self.continuous:
-            prior = Gaussians(GaussianDiagonalPrior(*GAUSSIAN), np.zeros((1, 1)))
+            prior = Gaussians(NormalGamma(*GAUSSIAN), np.zeros((1, 1)))
             arrays["moments"] = draw_moments(rng, prior, np.zeros((n_used, 1, C)))
         return Truth(arrays)
 
@@ -190,7 +189,7 @@ class TreeModel:
     def state_from(self, sampler, truth):
         arrays = dict(truth.arrays)
         if self.continuous:
-            gaussians = Gaussians(GaussianDiagonalPrior(*GAUSSIAN), sampler.target.points)
+            gaussians = Gaussians(NormalGamma(*GAUSSIAN), sampler.target.points)
             arrays["emission"], arrays["log_scale"] = density_rows(gaussians, arrays["moments"])
         return sampler.unpack(arrays)
 

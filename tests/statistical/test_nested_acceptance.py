@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from papers.nested_cases import animals, fashion
+from papers.nested_runs import Length, Method, chain_means, fit, score_draws
+from papers.nested_stages import CHANCE_DEFAULT
 
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.schedule import Step
 from bayesgrove.models.nested.penalty import PENALTIES
 from bayesgrove.models.nested.sampler import NestedSampler
 from bayesgrove.models.nested.target import make_target, sampled_means
-from bayesgrove.reproduction.nested_cases import animals, fashion
-from bayesgrove.reproduction.nested_runs import Length, Method, chain_means, fit, score_draws
-from bayesgrove.reproduction.nested_stages import CHANCE_DEFAULT
 from conftest import find_shared_file
 
 pytestmark = [pytest.mark.statistical, pytest.mark.slow]

@@ -50,8 +50,8 @@ from reference.mixtures import (
     state_of,
     weighed_at,
 )
+from reference.nrm_local import l2, sample_sub
 from reference.nrm_moves import fixed_rule, gibbs_scan
-from reference.nrm_other_moves import l2, sample_sub
 
 pytestmark = pytest.mark.statistical
 N_SWEEPS = 100_000
@@ -204,7 +204,7 @@ def log_marginals_at(prior, name, log_factors, values, labels):
     )
 
 
-DIAGONAL = GaussianDiagonalPrior(np.array([0.2]), np.array([0.5]), np.array([2.0]), np.array([1.5]))
+DIAGONAL = GaussianDiagonalPrior(np.array([0.2]), np.array([0.5]), np.array([2.0]), np.array([1.5]), np.zeros(1))
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,21 @@ WRITTEN = sorted(
         ROOT / "Makefile",
         *(
             found
-            for folder in ("src", "tests", "docs", "benchmarks", "examples", "fuzzing", "posteriors")
+            for folder in (
+                "src",
+                "tests",
+                "docs",
+                "benchmarks",
+                "examples",
+                "fuzzing",
+                "papers",
+                "posteriors",
+                ".github",
+            )
             for found in (ROOT / folder).rglob("*")
         ),
     )
-    if path.suffix in (".py", ".md", ".toml", ".cff", ".js", ".css", ".html", "")
+    if path.suffix in (".py", ".md", ".toml", ".cff", ".js", ".css", ".html", ".yaml", "")
     and path.is_file()
     and "_build" not in path.parts
 )

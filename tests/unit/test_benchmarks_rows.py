@@ -69,7 +69,7 @@ def test_a_command_that_fails_is_not_measured(bench, monkeypatch):
     monkeypatch.setattr(startup, "cost_of", lambda command, environment, check: timing.Cost(1.0, 4.0, 2, ""))
     assert startup._whole_command("demo", peer)["note"] == "not measured: the command ended with code 2"
     monkeypatch.setattr(startup, "cost_of", lambda command, environment, check: timing.Cost(1.0, 4.0, 0, ""))
-    row = startup._whole_command("reproduce", peer)
+    row = startup._whole_command("papers", peer)
     assert (row["wall_seconds"], row["cpu_over_sklearn_import"]) == (4.0, 0.5)
 
 

@@ -85,7 +85,7 @@ def test_binomial_takes_the_largest_cell_with_a_warning():
 
 
 def test_given_numbers_are_kept_in_the_tables_units():
-    given = GaussianDiagonal(mean=(1.0, 2.0), strength=0.5, shape=3.0, rate=(4.0, 5.0))
+    given = GaussianDiagonal(mean=(1.0, 2.0), strength=0.5, shape=3.0, rate=(4.0, 5.0), grain=0.0)
     assert bind(given, gaussian_table()).likelihood == given
     known = GaussianKnownVariance(variance=2.0, prior_mean=1.0, prior_variance=(3.0, 9.0))
     assert bind(known, gaussian_table()).likelihood == known
@@ -469,8 +469,8 @@ def spoil(document, part, field, change):
         ("prior", "start", lambda it: it["data"].__setitem__(1, 0), "start does not rise"),
         ("prior", "start", lambda it: it["data"].__setitem__(4, 99), "start does not rise"),
         ("prior", "start", lambda it: it["data"].__setitem__(1, 4), "start does not fit the families"),
-        ("prior", "family", lambda it: it["data"].__setitem__(1, -1), "start does not fit the families"),
-        ("prior", "family", lambda it: it["data"].__setitem__(1, 6), "IndexError"),
+        ("prior", "family", lambda it: it["data"].__setitem__(1, -1), "families have codes 0 to 5, got -1"),
+        ("prior", "family", lambda it: it["data"].__setitem__(1, 6), "families have codes 0 to 5, got 6"),
         ("prior", "family", lambda it: it.update(dtype="float64"), "family has type float64"),
         ("prior", "params", lambda it: it.update(shape=[4, 5]), "params has type float64 and shape"),
         ("prior", "params", lambda it: it["data"].__setitem__(0, 9.0), "likelihood and prior disagree"),

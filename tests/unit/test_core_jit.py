@@ -1,4 +1,4 @@
-"""The cache of compiled kernels notices an edit of any file, and kernels work where there is no cache."""
+"""The cache of compiled kernels notices edits of what a kernel depends on; kernels work where there is no cache."""
 
 import contextlib
 import gc
@@ -15,7 +15,7 @@ from numba.core.caching import NullCache
 from numba.core.event import Listener, install_listener
 
 import bayesgrove
-from bayesgrove.core.jit import BELOW_MODELS, PACKAGE_FOLDER, folders_used, hash_sources, kernel
+from bayesgrove.core.jit import kernel
 
 pytestmark = pytest.mark.unit
 
@@ -25,40 +25,60 @@ DECORATORS = {
     "numba": "import numba\nkernel = numba.njit(cache=True)",
 }
 RUN = """
-import json, sys
+import json, os, sys
 from pathlib import Path
 import bayesgrove.core.jit as jit
+from bayesgrove.core.additions import ADDITIONS
 jit.PACKAGE_FOLDER = Path(sys.argv[1]).resolve()
+for name in sys.argv[2:]:
+    ADDITIONS.add(name, None)
 from tiny.caller import caller
-value = caller(1.0)
+from tiny.shapes import Square
+exec(os.environ.get("CHANGE", ""))
+value = caller(1.0, Square(0.0))
 print(json.dumps({"value": value, "hits": sum(caller.stats.cache_hits.values())}))
+"""
+SHAPES = """
+from typing import NamedTuple
+from tiny import areas
+
+class Square(NamedTuple):
+    side: float
+
+@areas.area.register(Square)
+def area_of_square(shape):
+    return shape.side**2 + {extra}.0
 """
 
 
 class TinyPackage:
-    """A package of two kernels in two files, the first of which calls the second."""
+    """A package of two kernels in two files, the first of which calls the second and a generic function."""
 
     def __init__(self, folder: Path, decorator: str) -> None:
         self.folder = folder
         self.code = folder / "tiny"
         self.code.mkdir()
-        (self.code / "__init__.py").write_text("")
-        (self.code / "how.py").write_text(DECORATORS[decorator])
+        self.write("__init__", "")
+        self.write("how", DECORATORS[decorator])
+        self.write("unrelated", "number = 1\n")
+        self.write("areas", "from bayesgrove.core.generic import generic\n\n@generic\ndef area(shape): pass\n")
+        self.write("shapes", SHAPES.format(extra=0))
         self.write_caller(step=1)
         self.write_callee(factor=2)
 
-    def write_caller(self, step: int) -> None:
-        (self.code / "caller.py").write_text(
-            "from tiny.how import kernel\nfrom tiny.callee import callee\n\n"
-            f"@kernel\ndef caller(x):\n    return callee(x) + {step}.0\n"
-        )
+    def write(self, module: str, text: str) -> None:
+        (self.code / f"{module}.py").write_text(text)
 
-    def write_callee(self, factor: int) -> None:
-        (self.code / "callee.py").write_text(
-            f"from tiny.how import kernel\n\n@kernel\ndef callee(x):\n    return {factor}.0 * x\n"
-        )
+    def write_caller(self, step: int, above: str = "") -> None:
+        imports = "from tiny.areas import area\nfrom tiny.callee import callee\nfrom tiny.how import kernel\n"
+        body = f"@kernel\ndef caller(x, shape):\n    return callee(x) + area(shape) + {step}.0\n"
+        self.write("caller", f"{imports}\n{above}{body}")
 
-    def run(self, watched: str = "tiny") -> dict[str, float]:
+    def write_callee(self, factor: int, docstring: str = "", comment: str = "") -> None:
+        body = f"    {docstring!r}\n    return {factor}.0 * x  # {comment}\n"
+        self.write("callee", f"from tiny.how import kernel\n\n@kernel\ndef callee(x):\n{body}")
+
+    def run(self, watched: str = "tiny", *additions: str, **variables: str) -> dict[str, float]:
         """Value of the caller at 1 and its cache hits, in a new process; `watched` is the folder of the stamp."""
         settings = {
             "PYTHONPATH": os.pathsep.join([str(self.folder), str(SOURCES)]),
@@ -66,9 +86,9 @@ class TinyPackage:
             "NUMBA_CACHE_DIR": str(self.folder / "cache"),
         }
         done = subprocess.run(
-            [sys.executable, "-c", RUN, watched],
+            [sys.executable, "-c", RUN, watched, *additions],
             cwd=self.folder,
-            env={**os.environ, **settings},
+            env={**os.environ, **settings, **variables},
             capture_output=True,
             text=True,
             check=True,
@@ -84,12 +104,76 @@ def test_a_second_process_finds_the_cache_and_an_edited_callee_is_noticed(tmp_pa
     assert package.run() == {"value": 6.0, "hits": 0}
 
 
+def test_what_is_added_beside_the_package_has_kernels_of_its_own(tmp_path):
+    package = TinyPackage(tmp_path, "house")
+    assert package.run()["hits"] == 0
+    assert package.run("tiny", "geometric")["hits"] == 0
+    assert package.run("tiny", "geometric")["hits"] == 1
+    assert package.run("tiny", "exponential")["hits"] == 0
+    assert package.run()["hits"] == 1
+
+
 def test_numba_alone_keeps_the_old_callee(tmp_path):
     """The trap the stamp is for; when this fails, numba has learned to do without."""
     package = TinyPackage(tmp_path, "numba")
     assert package.run()["value"] == 3.0
     package.write_callee(factor=5)
     assert package.run() == {"value": 3.0, "hits": 1}
+
+
+@pytest.fixture
+def warm_package(tmp_path):
+    """A tiny package whose kernels are in the cache."""
+    package = TinyPackage(tmp_path, "house")
+    assert package.run() == {"value": 3.0, "hits": 0}
+    return package
+
+
+def test_docstrings_comments_and_unrelated_modules_recompile_nothing(warm_package):
+    warm_package.write_callee(factor=2, docstring="What it is.", comment="as ever")
+    warm_package.write("unrelated", "number = 2\n")
+    assert warm_package.run() == {"value": 3.0, "hits": 1}
+
+
+def test_a_kernel_that_moves_within_its_file_is_found_again(warm_package):
+    warm_package.write_caller(step=1, above="# one line\n# and another\n")
+    assert warm_package.run() == {"value": 3.0, "hits": 1}
+
+
+def test_an_edited_body_of_a_generic_function_is_noticed(warm_package):
+    """The trap: the module of the kernel does not import the module of the body."""
+    warm_package.write("shapes", SHAPES.format(extra=4))
+    assert warm_package.run() == {"value": 7.0, "hits": 0}
+
+
+def test_a_file_edited_while_the_process_runs_is_not_stored_under_its_new_stamp(warm_package):
+    """The trap: old code in memory, new text on the disk."""
+    warm_package.write_callee(factor=5)
+    edit = f"Path({str(warm_package.code / 'callee.py')!r})"
+    change = f"{edit}.write_text({edit}.read_text().replace('5.0', '7.0'))"
+    assert warm_package.run(CHANGE=change) == {"value": 6.0, "hits": 0}
+    assert warm_package.run() == {"value": 8.0, "hits": 0}
+
+
+def test_two_kernels_of_one_name_do_not_share_a_cache(warm_package):
+    """Their byte code is the same, and numba's key does not contain constants."""
+    text = (warm_package.code / "caller.py").read_text()
+    imports, _, caller = text.partition("@kernel\n")
+    other = caller.replace("1.0", "5.0").replace("\n", "\n    ")
+    both = f"import os\n{imports}@kernel\n{caller}\nif 'OTHER' in os.environ:\n    @kernel\n    {other}"
+    warm_package.write("caller", both)
+    assert warm_package.run() == {"value": 3.0, "hits": 0}
+    assert warm_package.run(OTHER="1") == {"value": 7.0, "hits": 0}
+    assert warm_package.run() == {"value": 3.0, "hits": 1}
+    assert warm_package.run(OTHER="1") == {"value": 7.0, "hits": 1}
+
+
+def test_a_damaged_file_of_facts_is_made_anew(warm_package):
+    (memo,) = warm_package.folder.rglob("bayesgrove-sources*.json")
+    first = memo.read_bytes()
+    memo.write_text('{"a": 1}')
+    assert warm_package.run() == {"value": 3.0, "hits": 1}
+    assert memo.read_bytes() == first
 
 
 def test_a_kernel_outside_the_package_is_watched_too(tmp_path):
@@ -100,6 +184,8 @@ def test_a_kernel_outside_the_package_is_watched_too(tmp_path):
     assert package.run(watched="elsewhere") == {"value": 3.0, "hits": 1}
     package.write_caller(step=7)
     assert package.run(watched="elsewhere") == {"value": 9.0, "hits": 0}
+    package.write_callee(factor=5)
+    assert package.run(watched="elsewhere") == {"value": 12.0, "hits": 0}
 
 
 def add_one(x):
@@ -132,44 +218,6 @@ def test_house_settings_hold_and_options_pass():
     assert (options["nopython"], options["nogil"], options["error_model"]) == (True, True, "numpy")
     assert kernel(fastmath={"nsz"})(add_one).targetoptions["fastmath"] == {"nsz"}
     assert kernel(nogil=False)(add_one).targetoptions["nogil"] is False
-
-
-def test_the_hash_depends_on_names_and_contents_of_python_files_only(tmp_path):
-    (tmp_path / "inner").mkdir()
-    (tmp_path / "inner" / "a.py").write_text("x = 1")
-    first = hash_sources(tmp_path)
-    (tmp_path / "notes.txt").write_text("no code")
-    assert hash_sources(tmp_path) == first
-    (tmp_path / "inner" / "a.py").write_text("x = 2")
-    second = hash_sources(tmp_path)
-    (tmp_path / "inner" / "a.py").rename(tmp_path / "inner" / "b.py")
-    assert len({first, second, hash_sources(tmp_path)}) == 3
-
-
-@pytest.mark.parametrize(
-    ("file", "used", "not_used"),
-    [
-        ("models/nrm/gibbs.py", {"models/nrm", "core", "likelihoods"}, {"models/cross", "estimators"}),
-        ("likelihoods/poisson.py", {"core", "likelihoods"}, {"models/nrm", "plot"}),
-        ("plot/axes.py", {"."}, set()),
-        ("__init__.py", {"."}, set()),
-    ],
-)
-def test_a_kernel_is_stamped_by_what_it_may_call(file, used, not_used):
-    found = {folder.relative_to(PACKAGE_FOLDER).as_posix() for folder in folders_used(PACKAGE_FOLDER / file)}
-    assert used <= found
-    assert not found & not_used
-
-
-def test_every_shared_floor_with_kernels_is_watched():
-    """What a floor above the models would compile is stamped by the whole package; none does."""
-    with_kernels = {
-        path.relative_to(PACKAGE_FOLDER).parts[0]
-        for path in PACKAGE_FOLDER.rglob("*.py")
-        if "core.jit import" in path.read_text(encoding="utf-8")
-    }
-    assert {"models", "stats", "trees"} <= with_kernels
-    assert with_kernels <= {"models", *BELOW_MODELS}
 
 
 @kernel

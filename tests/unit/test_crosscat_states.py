@@ -10,10 +10,10 @@ from bayesgrove.core.errors import InvalidSettingError, NumericalError
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.run import RunSettings, continue_chains, run_chains
 from bayesgrove.inference.schedule import Schedule, Step
-from bayesgrove.likelihoods.columns import BERNOULLI, GAUSSIAN, POISSON, ColumnsPrior, column_log_marginal
+from bayesgrove.likelihoods.columns import ColumnsPrior, column_log_marginal
+from bayesgrove.likelihoods.families import BERNOULLI, GAUSSIAN, POISSON
 from bayesgrove.models.cross import mcmc_coordinates, mcmc_hyper, mcmc_starts
 from bayesgrove.models.cross.mcmc_columns import make_work, score_labels
-from bayesgrove.models.cross.mcmc_grid import default_grids
 from bayesgrove.models.cross.mcmc_sampler import CrossCatSampler
 from bayesgrove.models.cross.mcmc_schedules import default_schedule, default_steps
 from bayesgrove.models.cross.mcmc_state import check, column_score, log_joint, make_state
@@ -229,22 +229,6 @@ def test_escobar_and_west(uniform, n_fewer):
     assert found == pytest.approx((1.3 + 7 - n_fewer) / (0.8 + 2.0), rel=1e-12)
 
 
-def test_grids():
-    sampler = mixed_sampler()
-    grids = default_grids(sampler.target, sampler.params)
-    hyperpriors = mcmc_coordinates.default_hyperpriors(sampler.target, columns=False)
-    sampler = dataclasses.replace(sampler, grids=grids, hyperpriors=hyperpriors)
-    state, rng = sampler.start(generator(1)), generator(2)
-    sweep(sampler, rng, state, (Step("grid"), Step("grid", 1, {"share": 0.5})))
-    chain = state.chains[0]
-    assert faults(sampler.target, chain) == ""
-    learned = ~np.isnan(grids[:, :, 0])
-    assert learned.any(axis=1)[sampler.target.family > 0].all()
-    for j, place in np.argwhere(learned):
-        assert chain.params[j, place] in grids[j, place]
-    assert "column_numbers" in sampler.draw(state)
-
-
 # The engine
 
 
@@ -271,7 +255,6 @@ def test_a_fingerprint_tells_tables_and_settings_apart():
     sampler = mixed_sampler()
     assert sampler.fingerprint() == mixed_sampler().fingerprint()
     others = [mixed_sampler(seed=4), mixed_sampler(betas=(1.0, 0.5))]
-    others.append(dataclasses.replace(sampler, grids=default_grids(sampler.target, sampler.params)))
     others.append(dataclasses.replace(sampler, concentrations=(1.0, 2.0)))
     assert all(other.fingerprint() != sampler.fingerprint() for other in others)
 
@@ -312,7 +295,6 @@ def test_schedules():
         (Step("gibbs"), "a move is one of columns, views, rows, .* got 'gibbs'"),
         (Step("columns", 1, {"new_view": "magic"}), "new_view is one of sequential, prior, got 'magic'"),
         (Step("concentrations", 1, {"method": "magic"}), "method is one of escobar-west, slice, got 'magic'"),
-        (Step("grid"), 'the move "grid" needs grids, got none'),
     ],
     ids=lambda value: getattr(value, "move", ""),
 )

@@ -4,6 +4,7 @@ import doctest
 import importlib
 import inspect
 import re
+import tomllib
 from dataclasses import fields
 from pathlib import Path
 
@@ -175,16 +176,29 @@ def test_the_table_of_likelihoods_agrees_with_the_code(kind):
     assert cells[6] == ("cells" if kind.per_column else "whole rows")
 
 
-FOLDERS = ["core", "stats", "trees", "io", "agglomeration", "inference", "plot", "report", "sweeps"]
-FAMILIES = ["models/bhc", "models/nrm", "models/nested", "models/tree_hmm"]
+MODULE_GROUPS = sorted(
+    path.parent.relative_to(ROOT / "src" / "bayesgrove").as_posix()
+    for path in (ROOT / "src" / "bayesgrove").glob("*/**/__init__.py")
+)
+NOT_GROUPS = {"models"}
+"""A folder of groups, and one that is described as the package `papers`."""
 
 
-@pytest.mark.parametrize("folder", FOLDERS + FAMILIES)
-def test_the_architecture_names_every_module(folder):
-    text = read("docs/architecture.md")
-    modules = [path.stem for path in (ROOT / "src" / "bayesgrove" / folder).glob("*.py") if path.stem[0] != "_"]
-    row = next(line for line in text.splitlines() if line.startswith(f"| `{folder}/` |"))
-    assert [module for module in modules if f"`{module}`" not in row] == []
+@pytest.mark.parametrize("folder", [folder for folder in MODULE_GROUPS if folder not in NOT_GROUPS])
+def test_the_architecture_has_a_line_for_every_module_group(folder):
+    lines = read("docs/architecture.md").splitlines()
+    assert sum(line.startswith(f"| `{folder}/` |") for line in lines) == 1
+
+
+DECISIONS = sorted((ROOT / "docs" / "adr").glob("0*.md"))
+
+
+@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.stem)
+def test_every_decision_has_a_number_a_date_a_status_and_an_entry_in_the_index(path):
+    title, _, state = path.read_text(encoding="utf-8").splitlines()[:3]
+    assert title.startswith(f"# {int(path.stem[:4])}. ")
+    assert re.fullmatch(r"Date: \d{4}-\d\d-\d\d\. Status: (accepted|superseded by decision \d+)(, .*)?\.", state)
+    assert f"\n{path.stem}\n" in read("docs/adr/index.md")
 
 
 def test_commands_and_models_are_documented():
@@ -193,6 +207,26 @@ def test_commands_and_models_are_documented():
         assert f"\nbayesgrove {command.name or command.callback.__name__}" in text
     for model in MODELS:
         assert f"`{model}`" in text
+
+
+@pytest.mark.parametrize("name", ["numba", "numpy", "scikit-learn"])
+def test_the_table_of_tested_versions_agrees_with_the_bounds(name):
+    row = next(line for line in read("docs/stability.md").splitlines() if line.startswith(f"| {name} |"))
+    tested, allowed = (cell.strip() for cell in row.split("|")[2:4])
+    required = tomllib.loads(read("pyproject.toml"))["project"]["dependencies"]
+    bounds = next(each.removeprefix(name) for each in required if re.match(rf"{name}[<>=]", each))
+    lowest, _, highest = bounds.partition(",")
+    assert allowed == f"{lowest.removeprefix('>=')} or later" + (f", before {highest[1:]}" if highest else "")
+    if highest:
+        major, minor = (int(part) for part in tested.split(".")[:2])
+        assert highest == f"<{major}.{minor + 1}"
+
+
+def test_hooks_run_the_commands_of_make_check():
+    recipe = read("Makefile").partition("\ncheck: ")[2].partition("\n\n")[0]
+    commands = [line.strip().removeprefix("$(BIN)/").removesuffix(" .") for line in recipe.splitlines()[1:]]
+    entries = re.findall(r"entry: \.venv/bin/(.*)", read(".pre-commit-config.yaml"))
+    assert [entry.removesuffix(" --force-exclude") for entry in entries] == commands
 
 
 def test_papers_name_the_version():

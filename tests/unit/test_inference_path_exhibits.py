@@ -9,8 +9,6 @@ from bayesgrove.inference.path_exhibits import (
     hierarchy_exhibits,
     level_scores,
     node_grid,
-    score_bars,
-    sensitivity_map,
 )
 from bayesgrove.report.exhibits import exhibit_document
 from reference.hierarchies import LEVELS, NAMES, hierarchy_result
@@ -55,13 +53,3 @@ def test_classes_are_compared_draw_by_draw(result):
     assert np.all(bars.low <= bars.values)
     assert list(bars.names) == ["level 1", "level 2"]
     assert len(NAMES) == len(classes)
-
-
-def test_many_fits_are_summed_up():
-    bars = score_bars({"BHMC": np.arange(10.0).reshape(5, 2)})
-    assert bars[0].values.tolist() == [4.0, 5.0]
-    assert "5 fits" in bars[0].note
-    found = sensitivity_map([[1.0, 2.0]], [0.1], [1.0, 2.0], "AID", reference=1.5)
-    assert found.middle == 1.5
-    assert found.row_names == ["C = 0.1"]
-    assert "Without penalty" not in sensitivity_map([[1.0]], [0.1], [1.0], "AID").note

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from bayesgrove.agglomeration import potentials as greedy
+from bayesgrove.agglomeration.exact import atoms_of_rows
 from bayesgrove.core.rng import generator
 from bayesgrove.models.nrm import guide, launch, state
 from bayesgrove.models.nrm.local import draw_subtree
@@ -155,7 +156,7 @@ def texts_of(children, n_atoms):
 
 def test_golden_greedy_tree(golden):
     case, values, prior = golden_case(golden, "bhc_greedy")
-    rows, sizes = greedy.rows_of_points(prior, values), np.ones(5, np.int64)
+    rows, sizes = atoms_of_rows(prior, values, 0.0).rows, np.ones(5, np.int64)
     found = greedy.greedy_merges(prior, log_kappa(DP, 0.0, 5), rows, sizes, stop=False)
     assert nrm_trees.parse(texts_of(found.children, 5)[-1]) == nrm_trees.parse(case["tree"])
     assert found.log_potential == pytest.approx(case["log_T"], rel=1e-9)
@@ -168,7 +169,7 @@ def test_golden_greedy_tree(golden):
 def test_greedy_merges_equal_the_twin(seed, stop):
     values = generator(seed).normal(0, 3, 9)
     prior, kappa = known_variance(1), log_kappa(NGGP, 0.3, 9)
-    rows = greedy.rows_of_points(prior, np.ascontiguousarray(values[:, None]))
+    rows = atoms_of_rows(prior, np.ascontiguousarray(values[:, None]), 0.0).rows
     found = greedy.greedy_merges(prior, kappa, rows, np.ones(9, np.int64), stop=stop)
     log_phi = nrm.phi_of(nrm.gaussian_evidence(values, 1.0, 9.0), nrm.GeneralisedGamma(1.0, 0.5), 0.3)
     forest = nrm_trees.greedy_bhc(range(9), log_phi, 0.0 if stop else math.inf)

@@ -12,16 +12,17 @@ from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
 from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
 from bayesgrove.likelihoods.gaussian_known import GaussianKnownVariancePrior
 from bayesgrove.likelihoods.multinomial import MultinomialPrior
-from bayesgrove.models.nrm.count_lanes import CodeScorer, WordScorer
-from bayesgrove.models.nrm.lanes import DiagonalScorer, FullScorer, KnownScorer, RowScorer, score_lanes
-from bayesgrove.models.nrm.scorers import choose_scorer
 from bayesgrove.models.nrm.state import empty_clusters, fill_alone, rebuild
+from bayesgrove.scoring.count_lanes import CodeScorer, WordScorer
+from bayesgrove.scoring.lanes import DiagonalScorer, FullScorer, KnownScorer, RowScorer, score_lanes
+from bayesgrove.scoring.row_scorers import choose_scorer
 from reference import compiled
 
 pytestmark = pytest.mark.unit
 FAST = {
     "gaussian-known-variance": KnownScorer,
     "gaussian-full": FullScorer,
+    "gaussian-full-rounded": FullScorer,
     "bernoulli": CodeScorer,
     "categorical": CodeScorer,
     "multinomial": WordScorer,
@@ -78,7 +79,7 @@ def test_density_of_a_row_alone_is_its_marginal(example, missing):
 def diagonal(n_columns, rate=0.8):
     """Columns that differ in all but the shape."""
     ramp = 1.0 + np.arange(n_columns) / n_columns
-    return GaussianDiagonalPrior(ramp - 1.2, 0.3 * ramp, np.full(n_columns, 1.7), rate * ramp)
+    return GaussianDiagonalPrior(ramp - 1.2, 0.3 * ramp, np.full(n_columns, 1.7), rate * ramp, np.zeros(n_columns))
 
 
 def full(n_columns):
@@ -87,14 +88,22 @@ def full(n_columns):
     return GaussianFullPrior(np.linspace(-1, 1, n_columns), 0.4, n_columns + 1.5, factor @ factor.T)
 
 
+def full_rounded(n_columns):
+    """The same with cells that are rounded, some columns more than others."""
+    return full(n_columns)._replace(grain=np.linspace(0.0, 0.3, n_columns))
+
+
 def known(n_columns):
     """Columns that differ."""
     ramp = 1.0 + np.arange(n_columns) / n_columns
     return GaussianKnownVariancePrior(0.5 * ramp, ramp - 1.2, 2.0 / ramp)
 
 
+GAUSSIANS = [(diagonal, DiagonalScorer), (full, FullScorer), (full_rounded, FullScorer), (known, KnownScorer)]
+
+
 @pytest.mark.parametrize("n_columns", [1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 40])
-@pytest.mark.parametrize(("make", "kind"), [(diagonal, DiagonalScorer), (full, FullScorer), (known, KnownScorer)])
+@pytest.mark.parametrize(("make", "kind"), GAUSSIANS)
 def test_gaussian_scores_for_any_number_of_columns(make, kind, n_columns):
     values = generator(5, n_columns).normal(0, 2, (50, n_columns))
     scorer = choose_scorer(make(n_columns), 50, complete=True)
@@ -140,7 +149,7 @@ def test_word_scores_of_empty_long_and_sparse_documents():
 
 @pytest.mark.parametrize(("shape", "kind"), [([2.0, 2.0], DiagonalScorer), ([2.0, 3.0], RowScorer)])
 def test_one_logarithm_for_all_columns_needs_one_shape(shape, kind):
-    prior = GaussianDiagonalPrior(np.zeros(2), np.ones(2), np.array(shape), np.ones(2))
+    prior = GaussianDiagonalPrior(np.zeros(2), np.ones(2), np.array(shape), np.ones(2), np.zeros(2))
     assert type(choose_scorer(prior, 9, complete=True)) is kind
     assert type(choose_scorer(prior, 9, complete=False)) is RowScorer
 

@@ -1,5 +1,3 @@
-import itertools
-
 import numpy as np
 import pytest
 from scipy.stats import entropy
@@ -12,7 +10,6 @@ from bayesgrove.stats.partitions import (
     all_partitions,
     binder_loss,
     co_clustering,
-    contingency,
     relabel,
     variation_of_information,
 )
@@ -37,15 +34,6 @@ def test_relabel_numbers_by_first_appearance(seed):
 
 def test_relabel_of_nothing():
     assert relabel(np.array([], np.int64)).tolist() == []
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_contingency_counts(seed):
-    first, second = random_pair(seed)
-    table = contingency(first, second)
-    a, b = relabel(first), relabel(second)
-    for i, j in itertools.product(range(table.shape[0]), range(table.shape[1])):
-        assert table[i, j] == np.sum((a == i) & (b == j))
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -61,7 +61,7 @@ def test_repeats_have_the_same_seeds_under_every_setting():
         ({"cut": [2]}, 0, "n_repeats must be a whole number of at least 1, got 0"),
         ([{"cut": 2}, {"cut": 2}], 1, "two settings of a sweep are equal"),
         ({"cut": [2]}, 200_000, "at most 100,000 fits"),
-        ({"cat": [2]}, 1, "BHC has no setting 'cat'; it has concentration, cut"),
+        ({"cat": [2]}, 1, "BHC has no setting 'cat'; it has clusters, concentration, cut"),
         ({"random_state": [2]}, 1, "random_state is set by the sweep itself"),
     ],
 )

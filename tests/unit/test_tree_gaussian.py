@@ -6,12 +6,11 @@ from scipy.integrate import quad
 from scipy.stats import gamma, norm
 
 from bayesgrove.core.rng import generator
-from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
 from bayesgrove.models.tree_hmm import gaussian
 from bayesgrove.models.tree_hmm.component_tree import build_components_tree
 from bayesgrove.models.tree_hmm.em import EMSettings, fit_em
 from bayesgrove.models.tree_hmm.engine import log_likelihoods
-from bayesgrove.models.tree_hmm.gaussian import Gaussians
+from bayesgrove.models.tree_hmm.gaussian import Gaussians, NormalGamma
 from bayesgrove.models.tree_hmm.links import node_values, unique_links
 from bayesgrove.models.tree_hmm.parameters import (
     draw_prior,
@@ -33,9 +32,7 @@ pytestmark = pytest.mark.unit
 def example():
     """Two columns, five values (a cell is missing), counts of two components and three states."""
     values = np.array([[0.1, 2.0], [1.0, np.nan], [-0.5, 1.0], [3.0, 0.0], [2.5, 1.5]])
-    prior = GaussianDiagonalPrior(
-        np.array([0.5, 1.0]), np.array([0.3, 0.6]), np.array([2.0, 1.5]), np.array([0.7, 1.1])
-    )
+    prior = NormalGamma(np.array([0.5, 1.0]), np.array([0.3, 0.6]), np.array([2.0, 1.5]), np.array([0.7, 1.1]))
     return Gaussians(prior, values), generator(1).gamma(1.0, size=(2, 5, 3))
 
 

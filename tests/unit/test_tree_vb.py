@@ -21,11 +21,10 @@ from bayesgrove.models.tree_hmm.vb import (
     random_laws,
     stick_divergence,
     strength_stages,
-    vb_from_responsibilities,
     vb_start,
 )
 from reference import tree_hmm as twin
-from reference.tree_hmm_engine import as_twin
+from reference.tree_hmm_engine import as_twin, vb_from_responsibilities
 from reference.tree_learning import golden_forest, random_forest, small_prior
 
 pytestmark = pytest.mark.unit

@@ -3,6 +3,7 @@
 from statistical.mutants.runner import Family, Mutant
 
 EXACT, BOUND = "tests/exact/test_bhc_exact.py::", "tests/exact/test_bhc_bound.py::"
+SEARCH = "tests/exact/test_bhc_search.py::"
 PREDICTIVE, FILTER = "tests/exact/test_bhc_predictive.py::", "tests/exact/test_bhc_filter.py::"
 BY_SUBTRACTION = """\
     log_split_prior = state.log_d[id_a] + state.log_d[id_b]
@@ -10,9 +11,9 @@ BY_SUBTRACTION = """\
     pi = math.exp(log_prior_one - log_d)
     one = math.log(pi) + log_one - log_prior_one
     split = math.log(1.0 - pi) + apart - log_split_prior if pi < 1.0 else -np.inf
-    log_q[c] = log_d + log_add(one, split)
+    log_q[id_c] = log_d + log_add(one, split)
 """
-MERGED_Q = "    log_q[c] = log_add(log_one, apart)\n"
+MERGED_Q = "    log_q[id_c] = log_add(log_one, apart)\n"
 AGGLOMERATE, CELLS = (
     "agglomeration/agglomerate.py",
     "    if math.isnan(x):\n        return n, mean, spread\n    delta = x",
@@ -29,8 +30,8 @@ MUTANTS = (
     Mutant(
         "lgamma(n) forgotten",
         AGGLOMERATE,
-        "log_prior_one = log_concentration + math.lgamma(sizes[c])",
-        "log_prior_one = log_concentration",
+        "log_prior_one, log_union = log_concentration + math.lgamma(sizes[c])",
+        "log_prior_one, log_union = log_concentration",
         EXACT + "test_golden_merges[nig_5x3-family]",
     ),
     Mutant(
@@ -99,8 +100,8 @@ MUTANTS = (
     Mutant(
         "predictive without n_k",
         "agglomeration/predictive.py",
-        "node_log_weights(tree) + np.log(tree.size)",
-        "node_log_weights(tree)",
+        "weight = log_open[node] + math.log(size[node])",
+        "weight = log_open[node]",
         PREDICTIVE + "test_golden_new_row[bern_6x4]",
     ),
     Mutant(
@@ -127,9 +128,30 @@ MUTANTS = (
     Mutant(
         "prior forgotten in the gradient by the concentration",
         "agglomeration/learn.py",
-        "gradient[-1] -= concentration / (concentration + i)",
+        "total += concentration / (concentration + i)",
         "pass",
         BOUND + "test_golden_derivative_by_the_concentration[bern_6x4]",
+    ),
+    Mutant(
+        "sizes forgotten in the tempered order",
+        "agglomeration/scorers.py",
+        "score *= math.sqrt((n_a + n_b) / (n_a * n_b))",
+        "pass",
+        SEARCH + "test_tempered_merges_are_the_twins[light-0.2-gaussian]",
+    ),
+    Mutant(
+        "row not taken out of its cluster before it is reassigned",
+        "agglomeration/reassign.py",
+        "top = log_size[sizes[own] - 1] + score[n_used]",
+        "top = log_size[sizes[own]] + score[own]",
+        SEARCH + "test_a_row_ends_where_no_other_cluster_explains_it_better",
+    ),
+    Mutant(
+        "only one end of a range looked at for the merge between two rows",
+        "agglomeration/regrow.py",
+        "np.maximum(layout.latest[level, first], layout.latest[level, last - (1 << level)])",
+        "layout.latest[level, first]",
+        SEARCH + "test_induced_trees_keep_the_order_in_which_rows_met",
     ),
 )
 
