@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
+FAMILY ?=
 
-.PHONY: setup demo test test-slow check docs dist fuzz bench bench-peers browser screenshots clean
+.PHONY: setup demo test test-fast test-slow durations check docs dist fuzz bench bench-peers browser screenshots clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -24,8 +25,18 @@ browser:
 	  && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null 2>&1; \
 	} || echo "no chromium here: the tests of the report in a browser will be skipped"
 
+# `make test FAMILY=nrm` runs the tests of one family; without a name, all. `python tests/families.py` lists families.
 test: $(STAMP) browser
-	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist loadfile -q
+	files="$(if $(FAMILY),$$($(BIN)/python tests/families.py $(FAMILY)))" && \
+	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist loadfile -q $$files
+
+# All but the slowest tests: about two minutes with compiled kernels.
+test-fast: $(STAMP)
+	$(BIN)/python -m pytest -m "not slow and not browser" --fast -n $(WORKERS) --dist loadfile -q
+
+# Record anew how long each test takes, for `make test-fast`: as long as `make test`, on a quiet machine.
+durations: $(STAMP) browser
+	$(BIN)/python -m pytest -m "not slow" --record-durations -q
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow -q

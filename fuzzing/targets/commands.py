@@ -26,7 +26,6 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "watch": ("--host", "--port", "--no-browser"),
     "sweep": ("--out", "--grid", "--settings", "--set", "--repeats", "--metric", "--classes", "--index", "--drop",
               "--seed", "--header"),
-    "reproduce": ("--quick", "--out", "--seed", "--data-home", "--force"),
     "demo": ("--out", "--force"),
     "doctor": (),
 }  # fmt: skip
@@ -41,7 +40,6 @@ EXAMPLES: dict[str, list[list[str]]] = {
     "report": [["run", "-o", "page.html"], ["draws", "-o", "page.html", "--title", "t"]],
     "watch": [["run", "--port", "0"]],
     "sweep": [["bhc", "data.csv", "--out", "new", "--grid", "concentration=0.5,1", "--index", "id"]],
-    "reproduce": [[]],
     "demo": [],
     "doctor": [[]],
 }
@@ -60,7 +58,6 @@ def attempt(case: Case, folder: Path) -> None:
 def kept_in_place(name: str, words: list[str]) -> list[str]:
     """Words that stay in the folder and ask for little work."""
     words = [inside(word) for word in words if word.split("=")[0] not in NEVER]
-    words = ["none" if word.startswith(("bhcc-", "rbhmc-", "htmm-")) else word for word in words]
     words = [_little(before, word) for before, word in zip(["", *words], words, strict=False)]
     if name == "demo":
         words += ["--out", "data.csv"]  # a file, which is refused: the demonstration itself takes long
