@@ -11,7 +11,7 @@ from bayesgrove.agglomeration.splits import Settings
 from bayesgrove.core.errors import InvalidTableError
 from bayesgrove.estimators import cluster_input
 from bayesgrove.estimators.clusterer import typical_row
-from bayesgrove.likelihoods import base, bind, brief
+from bayesgrove.likelihoods import GaussianFull, base, bind, brief
 from bayesgrove.models.bhc.fit_randomized import fit_randomized, fit_randomized_best
 from reference.fake_cluster import FakeClient, source_of
 
@@ -86,6 +86,15 @@ def test_columns_without_information_are_left_out_on_a_cluster_too(likelihood):
     one = bg.RandomizedBHC(likelihood, **settings).fit(X)
     check_same(one, bg.RandomizedBHC(likelihood, **settings)._fit_on_cluster(source_of(X, 250)))
     assert np.array_equal(one.labels_, bg.RandomizedBHC(likelihood, **settings).fit(rows(900)).labels_)
+
+
+@pytest.mark.parametrize("n", [600, 2500])  # all rows are compared, or a sample
+def test_covariances_are_chosen_on_a_cluster_too(n):
+    tilt = np.array([[1.0, 0.9, 0.0], [0.0, 0.4, 0.0], [0.0, 0.3, 1.0]])
+    X, settings = np.column_stack([rows(n) @ tilt, np.full(n, 7.0)]), {"random_state": 0, "n_jobs": 1}
+    one = bg.RandomizedBHC(**settings).fit(X)
+    assert isinstance(one.likelihood_, GaussianFull)
+    check_same(one, bg.RandomizedBHC(**settings)._fit_on_cluster(source_of(X, 500)))
 
 
 def test_only_samples_of_rows_come_to_the_first_process(monkeypatch):

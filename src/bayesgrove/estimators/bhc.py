@@ -155,11 +155,11 @@ class BHC(TreeClusterer):
         check_choice("scores", self.scores, SCORES)
         check_positive("memory_limit", self.memory_limit)
 
-    def _compares_covariances(self) -> bool:
+    def _searches(self) -> bool:
         return self.search == "best"
 
     def _unites(self) -> bool:
-        return self.clusters == "unions" and self.cut == "half" and self.search == "best"
+        return self.clusters == "unions" and self.cut == "half" and self._searches()
 
     def _build(self, bound: Bound) -> Fitted:
         options = ExactOptions(self.duplicates, self.scores, self.memory_limit, self.refine, self.search)

@@ -18,7 +18,7 @@ from bayesgrove.io.blocks import is_dask_array, parquet_files, parquet_lengths, 
 from bayesgrove.io.tables import open_parquet
 from bayesgrove.likelihoods import Bound, Columns, Likelihood
 from bayesgrove.likelihoods import brief as briefs
-from bayesgrove.likelihoods.base import SUM_ROWS, block_sums, mean_of, variance_of
+from bayesgrove.likelihoods.base import IN_USE, SUM_ROWS, block_sums, mean_of, variance_of
 
 PARTS_PER_THREAD = 4
 MOST_BLOCKS = 8
@@ -128,7 +128,8 @@ def bind_on_cluster(
     variance = variance_of(np.concatenate(on_parts(source, encoded, sums, mean)), brief.n_seen)
     bound = briefs.bind_brief(resolved, hyper, encoding, table, brief.n_seen, (mean, variance))
     source.values.clear()
-    return bound, ClusterRows(source.client, encoded, source.edges, brief.n_seen == brief.n_rows)
+    complete = (brief.n_seen == brief.n_rows) & (encoding.ignored == IN_USE)
+    return bound, ClusterRows(source.client, encoded, source.edges, complete)
 
 
 def medians(source: Source, brief: briefs.Brief) -> np.ndarray:

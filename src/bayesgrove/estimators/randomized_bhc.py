@@ -1,5 +1,6 @@
 """`RandomizedBHC`: Bayesian hierarchical clustering of up to millions of rows."""
 
+from functools import partial
 from typing import Any, Self
 
 from joblib import effective_n_jobs
@@ -14,6 +15,7 @@ from bayesgrove.estimators.tree_clusterer import TreeClusterer
 from bayesgrove.io.blocks import gather_blocks, is_block_source
 from bayesgrove.io.schema import Reading
 from bayesgrove.likelihoods import Bound
+from bayesgrove.models.bhc.covariance import fit_either
 from bayesgrove.models.bhc.fit import Fitted
 from bayesgrove.models.bhc.fit_randomized import fit_randomized, fit_randomized_best
 
@@ -165,7 +167,10 @@ class RandomizedBHC(TreeClusterer):
         self._read_names(source.names, source.kinds, are_default=source.has_default_names)
         self._seed = resolve_seed(self.random_state)
         bound, rows = bind_on_cluster(source, self.likelihood, self.hyper)
-        self._keep(self._grow(bound, rows), source.names)
+        full = self._with_covariances(bound, rows)
+        on_cluster = partial(self._grow, remote=rows)
+        fitted = on_cluster(bound) if full is None else fit_either(bound, full, rows, self._build, on_cluster)
+        self._keep(fitted, source.names)
         return self
 
     def _check_settings(self) -> None:

@@ -130,10 +130,9 @@ class TreeClusterer(CutParameter, Clusterer):
         table = self._read_input(X, reset=True)
         self._seed = resolve_seed(self.random_state)
         bound = bind(self.likelihood, table, self.hyper)
-        is_auto = isinstance(self.likelihood, str) and self.likelihood == LEARN and self._compares_covariances()
-        full = with_covariances(bound, table, self.hyper) if is_auto else None
+        full = self._with_covariances(bound, bound.values)
         try:
-            fitted = self._build(bound) if full is None else fit_either(bound, full, self._build)
+            fitted = self._build(bound) if full is None else fit_either(bound, full, bound.values, self._build)
         except KeyboardInterrupt:
             raise KeyboardInterrupt("fit was interrupted before the tree was complete; nothing was kept") from None
         self._keep(fitted, table.names)
@@ -171,8 +170,13 @@ class TreeClusterer(CutParameter, Clusterer):
         self._bound = bound._replace(values=np.empty((0, rows.shape[1])))
         self._set_result(self._describe(), {"depth": fitted.depth, **fitted.steps}, self._describe_rows(rows))
 
-    def _compares_covariances(self) -> bool:
-        """Whether "auto" has a choice between independent columns and full covariances."""
+    def _with_covariances(self, bound: Bound, rows: Any) -> Bound | None:
+        """The table under full covariances where "auto" has a choice between them and independent columns."""
+        is_auto = isinstance(self.likelihood, str) and self.likelihood == LEARN
+        return with_covariances(bound, rows, self.hyper) if is_auto and self._searches() else None
+
+    def _searches(self) -> bool:
+        """Whether the tree is the best one found by a search that also chooses covariances."""
         return False
 
     def _unites(self) -> bool:

@@ -398,7 +398,7 @@ class GaussianFull(ContinuousLikelihood):
         used = encoding.ignored == IN_USE
         own = Encoding(*(part[used] for part in encoding))
         refuse_empty_columns(table, used)
-        mean, variance = column_moments(values if used.all() else values[:, used])
+        mean, variance = (moment[used] for moment in column_moments(values))
         dof = float(per_column_numbers("dof", self.dof, np.array(mean.size + 2.0)))
         if dof <= mean.size - 1:
             raise InvalidLikelihoodError(

@@ -2,13 +2,14 @@
 
 import logging
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from bayesgrove.core.table import Table
 from bayesgrove.likelihoods import Bound, GaussianDiagonal, GaussianFull
 from bayesgrove.likelihoods.base import IN_USE
 from bayesgrove.likelihoods.bind import to_learn
+from bayesgrove.likelihoods.gaussian_full import ALL_COLUMNS, EXACT, GaussianFullPrior
 from bayesgrove.models.bhc.fit import Fitted, based_on, rows_compared, spread_evenly
 
 MOST_COLUMNS, FEWEST_ROWS = 40, 20
@@ -16,36 +17,65 @@ MOST_COLUMNS, FEWEST_ROWS = 40, 20
 Fit = Callable[[Bound], Fitted]
 
 
-def with_covariances(bound: Bound, table: Table, hyper: str) -> Bound | None:
+def with_covariances(bound: Bound, rows: Any, hyper: str) -> Bound | None:
     """The table under full covariances; None where that is no choice.
 
     All columns must be Gaussian, those in use complete and not too many, and rows more than columns.
+
+    Parameters
+    ----------
+    bound : Bound
+        Under independent columns.
+    rows : ndarray or ClusterRows
+        Encoded rows.
+    hyper : str
+        What is learned, as in `bind`.
     """
     used = bound.encoding.ignored == IN_USE
-    d = np.count_nonzero(used)
-    is_wide = not 2 <= d <= MOST_COLUMNS or bound.values.shape[0] < max(FEWEST_ROWS, d + 2)
+    d = int(np.count_nonzero(used))
+    is_wide = not 2 <= d <= MOST_COLUMNS or rows.shape[0] < max(FEWEST_ROWS, d + 2)
     if not isinstance(bound.likelihood, GaussianDiagonal) or not bound.free or is_wide:
         return None
-    if np.isnan(bound.values[:, used]).any():
+    if not is_complete(rows, used):
         return None
-    full = GaussianFull.learned()
-    prior = full.prior(bound.values, bound.encoding, table)
+    full, diagonal = GaussianFull.learned(), bound.prior
+    columns = ALL_COLUMNS if used.all() else np.flatnonzero(used)
+    scale = np.diag(diagonal.rate[used])
+    prior = GaussianFullPrior(diagonal.mean[used], float(diagonal.strength[0]), d + 2.0, scale, EXACT, columns)
     return bound._replace(prior=prior, likelihood=full.described_by(prior, bound.encoding), free=to_learn(full, hyper))
 
 
-def fit_either(diagonal: Bound, full: Bound, fit: Fit) -> Fitted:
-    """The fit under the prior of higher evidence; `fit` finds the tree of a bound table.
+def is_complete(rows: Any, used: np.ndarray) -> bool:
+    """Whether no cell of the columns in use is missing."""
+    if isinstance(rows, np.ndarray):
+        return not bool(np.isnan(rows[:, used]).any())
+    return bool(rows.complete[used].all())
+
+
+def fit_either(diagonal: Bound, full: Bound, rows: Any, fit: Fit, fit_all: Fit | None = None) -> Fitted:
+    """The fit under the prior of higher evidence.
 
     Both are in the same units, so that their evidence bounds compare.
+
+    Parameters
+    ----------
+    diagonal, full : Bound
+    rows : ndarray or ClusterRows
+        Encoded rows; where they are many, some of them decide.
+    fit : callable
+        Finds the tree of a bound table.
+    fit_all : callable, optional
+        The same for all rows where they are not those of the bound table.
     """
-    n = diagonal.values.shape[0]
+    n, fit_all = rows.shape[0], fit_all or fit
     if n <= rows_compared(n):
-        found = [fit(diagonal), fit(full)]
+        found = [fit_all(diagonal), fit_all(full)]
         return reported(max(found, key=lambda fitted: fitted.log_evidence), found)
-    rows = spread_evenly(n, rows_compared(n))
-    some = [fit(bound._replace(values=np.ascontiguousarray(bound.values[rows]))) for bound in (diagonal, full)]
+    sample = np.ascontiguousarray(rows[spread_evenly(n, rows_compared(n))])
+    log_measure = diagonal.encoding.total_log_measure(np.count_nonzero(~np.isnan(sample), axis=0))
+    some = [fit(bound._replace(values=sample, log_measure=log_measure)) for bound in (diagonal, full)]
     is_full = some[1].log_evidence > some[0].log_evidence
-    return reported(fit(based_on(full, some[1].bound.prior) if is_full else diagonal), some)
+    return reported(fit_all(based_on(full, some[1].bound.prior) if is_full else diagonal), some)
 
 
 def reported(fitted: Fitted, compared: list[Fitted]) -> Fitted:
