@@ -84,6 +84,13 @@ COLUMNS = ColumnsPrior(
     start=np.array([0, 3, 7, 10, 12, 15, 18, 20]),
 )
 
+
+def two_columns(code: int, numbers: list[list[float]], width: int, grain: float = 0.0) -> ColumnsPrior:
+    """Two columns of one family, statistics of `width` each; the first may be rounded."""
+    params = np.array([own + [0.0] * (4 - len(own)) for own in numbers])
+    return ColumnsPrior(np.array([code, code]), params, np.arange(3) * width, np.array([grain, 0.0]))
+
+
 ALL_LIKELIHOODS = (
     Example(
         "gaussian-known-variance",
@@ -150,6 +157,11 @@ ALL_LIKELIHOODS = (
     ),
     Example("columns", COLUMNS, draw_mixed),
     Example("columns-rounded", COLUMNS._replace(grain=np.array([0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 0.0])), draw_mixed),
+    Example(
+        "columns-negative-binomial",
+        two_columns(6, [[0.7, 1.6, 0.9], [12.0, 4.0, 2.5]], 3),
+        lambda rng, n: rng.negative_binomial([0.7, 12], [0.2, 0.6], (n, 2)),
+    ),
 )
 BY_NAME = {example.name: example for example in ALL_LIKELIHOODS}
 

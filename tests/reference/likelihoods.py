@@ -36,6 +36,12 @@ def poisson(cells, a, b):
     )
 
 
+def negative_binomial(cells, r, a, b):
+    """Beta functions of what was seen and of the prior; x failures come before success r, in any order."""
+    ways = math.fsum(math.lgamma(x + r) - math.lgamma(r) - math.lgamma(x + 1) for x in cells)
+    return log_beta(a + r * len(cells), b + sum(cells)) - log_beta(a, b) + ways
+
+
 def gaussian(cells, m, kappa, a, b, grain=0.0):
     n = len(cells)
     if n == 0:
@@ -106,8 +112,8 @@ def multinomial(rows, alpha):
     return result
 
 
-COLUMN_FAMILIES = (gaussian_known, gaussian, bernoulli, binomial, categorical, poisson)
-N_NUMBERS = (3, 4, 2, 3, 1, 2)
+COLUMN_FAMILIES = (gaussian_known, gaussian, bernoulli, binomial, categorical, poisson, negative_binomial)
+N_NUMBERS = (3, 4, 2, 3, 1, 2, 3)
 
 
 def observed(values, j):

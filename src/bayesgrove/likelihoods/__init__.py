@@ -11,6 +11,7 @@ from bayesgrove.likelihoods.gaussian_full import GaussianFull
 from bayesgrove.likelihoods.gaussian_known import GaussianKnownVariance
 from bayesgrove.likelihoods.mixed import Columns
 from bayesgrove.likelihoods.multinomial import Multinomial
+from bayesgrove.likelihoods.negative_binomial import NegativeBinomial
 from bayesgrove.likelihoods.poisson import Poisson
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "GaussianKnownVariance",
     "Likelihood",
     "Multinomial",
+    "NegativeBinomial",
     "Poisson",
     "bind",
     "encode",

@@ -14,7 +14,15 @@ import numpy as np
 from bayesgrove.core.additions import ADDITIONS
 from bayesgrove.core.coded import coded
 from bayesgrove.core.errors import InvalidLikelihoodError
-from bayesgrove.likelihoods import bernoulli, binomial, categorical, gaussian_diagonal, gaussian_known, poisson
+from bayesgrove.likelihoods import (
+    bernoulli,
+    binomial,
+    categorical,
+    gaussian_diagonal,
+    gaussian_known,
+    negative_binomial,
+    poisson,
+)
 from bayesgrove.likelihoods.base import Likelihood
 from bayesgrove.likelihoods.family import CODES, N_PARAMS, REAL, Family, completed
 from bayesgrove.likelihoods.gaussian_full import GaussianFull
@@ -91,6 +99,7 @@ GAUSSIAN_KNOWN, GAUSSIAN, BERNOULLI, BINOMIAL, CATEGORICAL, POISSON = (
     register(categorical.FAMILY),
     register(poisson.FAMILY),
 )
+NEGATIVE_BINOMIAL = register(negative_binomial.FAMILY)
 
 
 def by_family(part: str, unknown: str = "None", but: tuple[int, ...] = ()) -> Callable[[Any], Any]:
@@ -145,6 +154,7 @@ __all__ = [
     "IS_REAL",
     "IS_STUDENT",
     "NAMED",
+    "NEGATIVE_BINOMIAL",
     "N_COORDINATES",
     "N_HYPER",
     "N_PARAMS",
