@@ -9,10 +9,13 @@ from bayesgrove.likelihoods.document import from_document, to_document
 from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonal
 from bayesgrove.likelihoods.gaussian_full import GaussianFull
 from bayesgrove.likelihoods.gaussian_known import GaussianKnownVariance
+from bayesgrove.likelihoods.log_gaussian import LogGaussian
 from bayesgrove.likelihoods.mixed import Columns
 from bayesgrove.likelihoods.multinomial import Multinomial
 from bayesgrove.likelihoods.negative_binomial import NegativeBinomial
+from bayesgrove.likelihoods.ordinal import Ordinal
 from bayesgrove.likelihoods.poisson import Poisson
+from bayesgrove.likelihoods.zero_inflated import ZeroInflated
 
 __all__ = [
     "Bernoulli",
@@ -25,9 +28,12 @@ __all__ = [
     "GaussianFull",
     "GaussianKnownVariance",
     "Likelihood",
+    "LogGaussian",
     "Multinomial",
     "NegativeBinomial",
+    "Ordinal",
     "Poisson",
+    "ZeroInflated",
     "bind",
     "encode",
     "from_document",

@@ -20,8 +20,11 @@ from bayesgrove.likelihoods import (
     categorical,
     gaussian_diagonal,
     gaussian_known,
+    log_gaussian,
     negative_binomial,
+    ordinal,
     poisson,
+    zero_inflated,
 )
 from bayesgrove.likelihoods.base import Likelihood
 from bayesgrove.likelihoods.family import CODES, N_PARAMS, REAL, Family, completed
@@ -99,7 +102,12 @@ GAUSSIAN_KNOWN, GAUSSIAN, BERNOULLI, BINOMIAL, CATEGORICAL, POISSON = (
     register(categorical.FAMILY),
     register(poisson.FAMILY),
 )
-NEGATIVE_BINOMIAL = register(negative_binomial.FAMILY)
+NEGATIVE_BINOMIAL, LOG_GAUSSIAN, ZERO_INFLATED, ORDINAL = (
+    register(negative_binomial.FAMILY),
+    register(log_gaussian.FAMILY),
+    register(zero_inflated.FAMILY),
+    register(ordinal.FAMILY),
+)
 
 
 def by_family(part: str, unknown: str = "None", but: tuple[int, ...] = ()) -> Callable[[Any], Any]:
@@ -153,12 +161,15 @@ __all__ = [
     "IS_NOMINAL",
     "IS_REAL",
     "IS_STUDENT",
+    "LOG_GAUSSIAN",
     "NAMED",
     "NEGATIVE_BINOMIAL",
     "N_COORDINATES",
     "N_HYPER",
     "N_PARAMS",
+    "ORDINAL",
     "POISSON",
+    "ZERO_INFLATED",
     "by_family",
     "check_codes",
     "register",
