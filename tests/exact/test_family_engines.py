@@ -12,7 +12,18 @@ import pytest
 
 import bayesgrove as bg
 from bayesgrove.core.rng import generator
-from bayesgrove.likelihoods import Bernoulli, Columns, Likelihood, NegativeBinomial, bind, from_document, to_document
+from bayesgrove.likelihoods import (
+    Bernoulli,
+    Columns,
+    Likelihood,
+    LogGaussian,
+    NegativeBinomial,
+    Ordinal,
+    ZeroInflated,
+    bind,
+    from_document,
+    to_document,
+)
 from bayesgrove.likelihoods.families import NAMED
 from bayesgrove.stats.testing import exact_partition_law, g_test, partition_counts
 from reference import bhc, crosscat
@@ -39,6 +50,24 @@ CASES = {
         twins.negative_binomial,
         (1.5, 1.4, 2.0),
         lambda rng, group: rng.negative_binomial(1.5, np.where(group == 0, 0.6, 0.1)),
+    ),
+    "log-gaussian": Case(
+        LogGaussian(mean=0.5, strength=0.4, shape=2.0, rate=0.6),
+        twins.log_gaussian,
+        (0.5, 0.4, 2.0, 0.6),
+        lambda rng, group: rng.lognormal(1.5 * group, 0.6),
+    ),
+    "zero-inflated": Case(
+        ZeroInflated(mean=0.5, strength=0.4, shape=2.0, rate=0.6),
+        twins.zero_inflated,
+        (0.5, 0.4, 2.0, 0.6),
+        lambda rng, group: rng.lognormal(1.0, 0.6, group.size) * (rng.random(group.size) < 0.3 + 0.5 * group),
+    ),
+    "ordinal": Case(
+        Ordinal(levels=(10, 20, 40, 50), pseudo_count=0.6, flexibility=0.3),
+        lambda cells, *numbers: twins.ordinal([(10, 20, 40, 50).index(x) for x in cells], 4, *numbers),
+        (0.6, 0.3),
+        lambda rng, group: np.array([10, 20, 40, 50])[rng.binomial(3, 0.15 + 0.65 * group)],
     ),
 }
 

@@ -6,6 +6,7 @@ from bayesgrove.likelihoods.bind import Bound, bind, encode, log_marginal, relea
 from bayesgrove.likelihoods.binomial import Binomial
 from bayesgrove.likelihoods.categorical import Categorical
 from bayesgrove.likelihoods.document import from_document, to_document
+from bayesgrove.likelihoods.families import log_interval_widths
 from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonal
 from bayesgrove.likelihoods.gaussian_full import GaussianFull
 from bayesgrove.likelihoods.gaussian_known import GaussianKnownVariance
@@ -37,6 +38,7 @@ __all__ = [
     "bind",
     "encode",
     "from_document",
+    "log_interval_widths",
     "log_marginal",
     "relearned",
     "to_document",

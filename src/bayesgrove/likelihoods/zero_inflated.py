@@ -171,6 +171,7 @@ FAMILY = Family(
     limits=LIMITS,
     factors=FACTORS,
     signed=("mean",),
+    has_zeros=True,
     add=add_cell,
     remove=remove_cell,
     merge=merge_logs,
