@@ -84,6 +84,13 @@ COLUMNS = ColumnsPrior(
     start=np.array([0, 3, 7, 10, 12, 15, 18, 20]),
 )
 
+
+def two_columns(code: int, numbers: list[list[float]], width: int, grain: float = 0.0) -> ColumnsPrior:
+    """Two columns of one family, statistics of `width` each; the first may be rounded."""
+    params = np.array([own + [0.0] * (4 - len(own)) for own in numbers])
+    return ColumnsPrior(np.array([code, code]), params, np.arange(3) * width, np.array([grain, 0.0]))
+
+
 ALL_LIKELIHOODS = (
     Example(
         "gaussian-known-variance",
@@ -150,6 +157,26 @@ ALL_LIKELIHOODS = (
     ),
     Example("columns", COLUMNS, draw_mixed),
     Example("columns-rounded", COLUMNS._replace(grain=np.array([0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 0.0])), draw_mixed),
+    Example(
+        "columns-negative-binomial",
+        two_columns(6, [[0.7, 1.6, 0.9], [12.0, 4.0, 2.5]], 3),
+        lambda rng, n: rng.negative_binomial([0.7, 12], [0.2, 0.6], (n, 2)),
+    ),
+    Example(
+        "columns-log-gaussian",
+        two_columns(7, [[0.2, 0.3, 2.0, 0.8], [-0.5, 1.4, 3.1, 2.5]], 4, grain=0.25 / 12.0),
+        lambda rng, n: np.column_stack([0.5 * rng.poisson(2.0, n) + 0.5, np.exp(rng.normal(-1, 2, n))]),
+    ),
+    Example(
+        "columns-zero-inflated",
+        two_columns(8, [[0.2, 0.3, 2.0, 0.8], [-0.5, 1.4, 3.1, 2.5]], 5, grain=1.0 / 12.0),
+        lambda rng, n: np.column_stack([rng.poisson(1.5, n), np.exp(rng.normal(-1, 2, n)) * rng.integers(0, 2, n)]),
+    ),
+    Example(
+        "columns-ordinal",
+        ColumnsPrior(np.array([9, 9]), np.array([[0.5, 0.1, 0, 0], [1.2, 2.0, 0, 0]]), np.array([0, 5, 12])),
+        lambda rng, n: np.column_stack([rng.binomial(4, 0.4, n), rng.integers(0, 7, n)]),
+    ),
 )
 BY_NAME = {example.name: example for example in ALL_LIKELIHOODS}
 

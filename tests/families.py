@@ -79,6 +79,7 @@ PATTERNS = {
     "likelihoods": (
         "tests/*/test_likelihood*",
         "tests/*/test_families*",
+        "tests/*/test_family_engines*",
         "tests/*/test_new_family*",
         "tests/*/test_bind*",
         "tests/*/test_fastlog*",

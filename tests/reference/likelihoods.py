@@ -36,6 +36,12 @@ def poisson(cells, a, b):
     )
 
 
+def negative_binomial(cells, r, a, b):
+    """Beta functions of what was seen and of the prior; x failures come before success r, in any order."""
+    ways = math.fsum(math.lgamma(x + r) - math.lgamma(r) - math.lgamma(x + 1) for x in cells)
+    return log_beta(a + r * len(cells), b + sum(cells)) - log_beta(a, b) + ways
+
+
 def gaussian(cells, m, kappa, a, b, grain=0.0):
     n = len(cells)
     if n == 0:
@@ -52,6 +58,42 @@ def gaussian(cells, m, kappa, a, b, grain=0.0):
         + (math.log(kappa) - math.log(kappa_n)) / 2
         - n / 2 * math.log(2 * math.pi)
     )
+
+
+def log_gaussian(cells, m, kappa, a, b, grain=0.0):
+    """Logs are Gaussian; the density of a cell is that of its log over the cell. grain: variance of its rounding."""
+    n = len(cells)
+    if n == 0:
+        return 0.0
+    logs = [math.log(x) for x in cells]
+    rounding = math.fsum(min(grain / x**2, 1 / 12) for x in cells)  # of the logs
+    return gaussian(logs, m, kappa, a, b, rounding / n) - math.fsum(logs) + rounding / 2
+
+
+def zero_inflated(cells, m, kappa, a, b, grain=0.0):
+    positive = [x for x in cells if x > 0]
+    return bernoulli([float(x > 0) for x in cells], 0.5, 0.5) + log_gaussian(positive, m, kappa, a, b, grain)
+
+
+def ordered_probabilities(n_levels):
+    """Probabilities of the levels at every point of the grid of locations and scales, one row each."""
+    scales = [0.35 * (max(n_levels, 2) / 0.35) ** (k / 5) for k in range(6)]
+    rows = []
+    for location in np.arange(-1.0, n_levels + 0.25, 0.5):
+        for scale in scales:
+            weights = [math.exp(-((k - location) ** 2) / (2 * scale**2)) for k in range(n_levels)]
+            rows.append([weight / math.fsum(weights) for weight in weights])
+    return rows
+
+
+def ordinal(cells, n_levels, pseudo_count, flexibility):
+    """A mixture of the points of the grid and of all probabilities."""
+    if not cells:
+        return 0.0
+    points = [math.fsum(math.log(row[int(x)]) for x in cells) for row in ordered_probabilities(n_levels)]
+    ordered = float(np.logaddexp.reduce(points)) - math.log(len(points))
+    free = categorical(cells, n_levels, pseudo_count) + math.log(flexibility)
+    return float(np.logaddexp(ordered, free)) - math.log1p(flexibility)
 
 
 def gaussian_known(cells, variance, prior_mean, prior_variance):
@@ -106,8 +148,13 @@ def multinomial(rows, alpha):
     return result
 
 
-COLUMN_FAMILIES = (gaussian_known, gaussian, bernoulli, binomial, categorical, poisson)
-N_NUMBERS = (3, 4, 2, 3, 1, 2)
+COLUMN_FAMILIES = (
+    *(gaussian_known, gaussian, bernoulli, binomial, categorical, poisson),
+    *(negative_binomial, log_gaussian, zero_inflated, ordinal),
+)
+N_NUMBERS = (3, 4, 2, 3, 1, 2, 3, 4, 4, 2)
+GRAINED, CODED = (1, 7, 8), (4, 9)
+"""Codes of families that know rounded cells, and of those with a count per category."""
 
 
 def observed(values, j):
@@ -119,9 +166,9 @@ def of_columns(values, family, params, start, grain=()):
     total = 0.0
     for j, code in enumerate(family):
         numbers = params[j][: N_NUMBERS[code]].tolist()
-        if code == 4:
+        if code in CODED:
             numbers.insert(0, int(start[j + 1] - start[j]))
-        if code == 1 and len(grain):
+        if code in GRAINED and len(grain):
             numbers.append(float(grain[j]))
         total += COLUMN_FAMILIES[code](observed(values, j), *numbers)
     return total

@@ -25,9 +25,10 @@ UNKNOWN = ColumnsPrior(np.array([MOST_FAMILIES - 1]), np.ones((1, 4)), np.array(
 
 def test_codes_of_the_package_stay_as_files_have_them():
     names = ["gaussian-known-variance", "gaussian", "bernoulli", "binomial", "categorical", "poisson"]
-    assert [family.name for family in FAMILIES[:6]] == names
-    assert N_HYPER[:6].tolist() == [2, 3, 2, 2, 1, 2]
-    assert N_COORDINATES[:6].tolist() == [0, 4, 2, 2, 1, 2]
+    names += ["negative-binomial", "log-gaussian", "zero-inflated", "ordinal"]
+    assert [family.name for family in FAMILIES] == names
+    assert N_HYPER[: len(names)].tolist() == [2, 3, 2, 2, 1, 2, 2, 3, 3, 2]
+    assert N_COORDINATES[: len(names)].tolist() == [0, 4, 2, 2, 1, 2, 2, 4, 4, 2]
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)

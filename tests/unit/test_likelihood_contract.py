@@ -202,6 +202,8 @@ DISCRETE = {
     "binomial": [np.arange(6), np.arange(13)],
     "categorical": [np.arange(3), np.arange(5)],
     "poisson": [np.arange(9), np.arange(20)],
+    "columns-negative-binomial": [np.arange(12), np.arange(25)],
+    "columns-ordinal": [np.arange(5), np.arange(7)],
 }
 
 

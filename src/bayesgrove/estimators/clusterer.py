@@ -20,6 +20,7 @@ from bayesgrove.inference.description import Description, describe_rows, spread
 from bayesgrove.inference.result import Result
 from bayesgrove.io.schema import Reading
 from bayesgrove.likelihoods import Bound, encode
+from bayesgrove.likelihoods.bind import decode
 from bayesgrove.report import write_report
 from bayesgrove.trees import Tree
 
@@ -180,7 +181,7 @@ class Clusterer(ClusterMixin, SavedEstimator, TableEstimator):
         check_whole("n_samples", n_samples, 0)
         seed = self._seed if random_state is None else resolve_seed(random_state)
         drawn = self._draw_rows(generator(seed, SAMPLING_PATH), n_samples)
-        return self._bound.encoding.undo(drawn)
+        return decode(self._bound, drawn)
 
     def report(self, path: Any, *, title: str | None = None) -> Path:
         """Write one HTML file that shows the hierarchy, how sure it is, what sets clusters apart, and the chains.

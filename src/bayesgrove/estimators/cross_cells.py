@@ -21,6 +21,7 @@ from bayesgrove.estimators.cross_inputs import (
 from bayesgrove.estimators.inputs import TableEstimator
 from bayesgrove.estimators.settings import check_whole
 from bayesgrove.likelihoods import Bound, encode
+from bayesgrove.likelihoods.bind import decode, decode_cells
 from bayesgrove.likelihoods.families import IS_LISTED
 from bayesgrove.models.cross.answers import Answers
 from bayesgrove.models.cross.cell_mixtures import (
@@ -50,9 +51,10 @@ class Imputation:
     low, high : float64 arrays of shape (n_missing,)
         Ends of the equal-tailed predictive interval; codes for categories.
     sd : float64 array of shape (n_missing,)
-        Predictive standard deviation; NaN for categories.
+        Predictive standard deviation; NaN for categories, in levels for ordinal columns.
     probabilities : list of arrays
-        Probability of each value 0, 1, ... of each cell of a yes/no or category column, None for others.
+        Probability of each value 0, 1, ... of each cell of a yes/no, ordinal (by level) or category column, None
+        for others.
     draws : array of shape (draws, n_missing) or None
         Values drawn for each cell by itself, in the data's own units, categories as codes.
     """
@@ -178,15 +180,14 @@ class CellQueries(TableEstimator):
         names, categories = self._schema
         filled = values.copy()
         filled[rows, columns] = estimate
-        raw = np.ascontiguousarray(self._bound.encoding.undo(filled))
+        raw = np.ascontiguousarray(decode(self._bound, filled))
         for j, labels in categories.items():
             raw[raw[:, j] >= len(labels), j] = np.nan
         return Table(raw, names, self._kinds, categories)
 
     def _raw(self, encoded: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Cells of given columns in the data's own units."""
-        encoding = self._bound.encoding
-        return np.ldexp(encoded, encoding.exponent[columns]) + encoding.shift[columns]
+        return decode_cells(self._bound, encoded, columns)
 
     def cell_log_density(self, rows: Any, columns: Any, values: Any) -> np.ndarray:
         """Log predictive density of values in cells of the training table, given all other cells.

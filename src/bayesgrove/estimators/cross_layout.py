@@ -30,8 +30,9 @@ from bayesgrove.io.schema import (
     require,
     tree_table,
 )
+from bayesgrove.likelihoods.bind import decode
 from bayesgrove.likelihoods.columns import ColumnsPrior
-from bayesgrove.likelihoods.families import FAMILIES, IS_NOMINAL, N_PARAMS
+from bayesgrove.likelihoods.families import FAMILIES, IS_LISTED, N_PARAMS
 from bayesgrove.models.cross.evidence import Problem
 from bayesgrove.models.cross.fixed_trees import row_tree
 from bayesgrove.models.cross.search import CrossFit
@@ -57,9 +58,9 @@ def cells_fit(reading: Reading) -> bool:
     """Whether columns can hold their cells, by which kernels index; the likelihood itself says what they cannot."""
     bound, cells, categories = reading["likelihood"], reading["cells"], reading["categories"]
     kinds = tuple("category" if j in categories else "float" for j in range(reading.sizes["columns"]))
-    table = Table(np.ascontiguousarray(bound.encoding.undo(cells)), reading["names"], kinds, categories)
+    table = Table(np.ascontiguousarray(decode(bound, cells)), reading["names"], kinds, categories)
     bound.likelihood.check(table)
-    coded = IS_NOMINAL[bound.prior.family]
+    coded = IS_LISTED[bound.prior.family]
     return np.array_equal(bound.likelihood.cells(table)[:, coded], cells[:, coded], equal_nan=True)
 
 

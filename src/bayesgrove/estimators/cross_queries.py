@@ -23,6 +23,7 @@ from bayesgrove.estimators.settings import check_choice, check_whole
 from bayesgrove.io.columns import Column, assemble
 from bayesgrove.io.frames import column_from_objects
 from bayesgrove.likelihoods import Bound, bind, encode
+from bayesgrove.likelihoods.bind import decode_cells
 from bayesgrove.likelihoods.families import IS_REAL
 from bayesgrove.models.cross.answers import Answers
 from bayesgrove.models.cross.cell_mixtures import entropies
@@ -100,8 +101,7 @@ class RowAndColumnQueries(TableEstimator):
         seed = self._seed if random_state is None else resolve_seed(random_state)
         drawn = self._answers.simulate(generator(seed, SIMULATING_PATH), known, n_samples, which)
         drawn = np.where(np.isnan(known[which]), drawn, known[which])
-        encoding = self._bound.encoding
-        raw = np.ldexp(drawn, encoding.exponent[which]) + encoding.shift[which]
+        raw = decode_cells(self._bound, drawn, which)
         labels = {place: categories[j] for place, j in enumerate(which.tolist()) if j in categories}
         kinds = tuple(self._kinds[j] for j in which)
         return as_given(Table(raw, tuple(names[j] for j in which), kinds, labels), self._given_as)

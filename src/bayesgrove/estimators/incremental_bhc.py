@@ -15,6 +15,7 @@ from bayesgrove.estimators.tree_clusterer import TreeClusterer
 from bayesgrove.io.frames import joined_names, row_names
 from bayesgrove.io.schema import Field, Part, Reading, array, floats, json_value
 from bayesgrove.likelihoods import Bound, bind, encode, relearned
+from bayesgrove.likelihoods.bind import decode
 from bayesgrove.models.bhc.basis import Basis, basis_from_document, basis_to_document, first_basis
 from bayesgrove.models.bhc.fit import Fitted, new_problem
 from bayesgrove.models.bhc.rebuild import most_searched, rebuilt
@@ -360,7 +361,7 @@ class IncrementalBHC(TreeClusterer):
     def _restored(self, reading: Reading) -> None:
         super()._restored(reading)
         self._pairs, self.n_rows_seen_ = check_pairs(self._pairs, self.labels_.size), self.labels_.size
-        again, _ = encode(self._bound, table_from_array(self._bound.encoding.undo(self._values)))
+        again, _ = encode(self._bound, table_from_array(decode(self._bound, self._values)))
         if not np.allclose(again, self._values, rtol=1e-6, atol=1e-9, equal_nan=True):
             raise InvalidFileError("the rows of the stream do not fit the likelihood")
         self._basis = None

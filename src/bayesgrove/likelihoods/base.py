@@ -102,6 +102,8 @@ class Likelihood:
     """Parameters that a model can learn, named as in `contract.hyper`."""
     takes_categories: ClassVar[bool] = False
     """Whether the codes of a column of categories mean to it what they are; else they would be taken for numbers."""
+    of_all_columns: ClassVar[tuple[str, ...]] = ()
+    """Parameters that are sequences by themselves, the same for all columns."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -134,9 +136,17 @@ class Likelihood:
     def check_cells(self, table: Table) -> None:
         """Refuse cells this family cannot describe; any finite number will do unless overridden."""
 
+    def resolved(self, table: Table) -> "Likelihood":
+        """With what must be known of a table before its cells can be read; most families need nothing."""
+        return self
+
     def cells(self, table: Table) -> np.ndarray:
         """The table's values as this family counts them."""
         return table.values
+
+    def values_of(self, cells: np.ndarray) -> np.ndarray:
+        """The table's values behind such cells; the inverse of `cells`."""
+        return cells
 
     def encoding(self, table: Table) -> Encoding:
         """Discrete families keep their codes and counts; continuous ones override this."""

@@ -58,9 +58,8 @@ def resolve(likelihood: Any, table: Table) -> Likelihood:
     """A likelihood from a likelihood or its name; "auto" chooses by the columns and learns."""
     if isinstance(likelihood, str) and likelihood == LEARN:
         families = choose_families(table)
-        if len(set(families)) == 1:
-            return families[0].learned()
-        return Columns([family.learned() for family in families])
+        is_mixed = len(set(families)) > 1
+        likelihood = Columns([family.learned() for family in families]) if is_mixed else families[0].learned()
     if isinstance(likelihood, str):
         likelihood = named_likelihood(likelihood)
     if isinstance(likelihood, Columns):
@@ -72,7 +71,7 @@ def resolve(likelihood: Any, table: Table) -> Likelihood:
     return (
         likelihood
         if has_own_kernels(likelihood)
-        else Columns([of_column(likelihood, j) for j in range(table.n_columns)])
+        else Columns([of_column(likelihood, j).resolved(table.column(j)) for j in range(table.n_columns)])
     )
 
 
@@ -163,6 +162,20 @@ def encode(bound: Bound, table: Any) -> tuple[np.ndarray, np.ndarray]:
     rule = "a cell must lie within 1e150 times the training data's spread"
     refuse_cells(table, np.abs(values) > FARTHEST, rule, "Check its unit.")
     return values, bound.encoding.log_measure(cells)
+
+
+def decode(bound: Bound, encoded: np.ndarray) -> np.ndarray:
+    """Rows as kernels see them in the table's own units (categories as codes)."""
+    return bound.likelihood.values_of(bound.encoding.undo(encoded))
+
+
+def decode_cells(bound: Bound, encoded: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Cells of some columns of a `Columns` likelihood in the table's own units; the last axis tells their columns."""
+    raw = np.ldexp(encoded, bound.encoding.exponent[columns]) + bound.encoding.shift[columns]
+    for j in np.unique(columns).tolist():
+        here = columns == j
+        raw[..., here] = bound.likelihood.likelihoods[j].values_of(raw[..., here])  # type: ignore[attr-defined]
+    return raw
 
 
 def relearned(bound: Bound, prior: Any) -> Bound:

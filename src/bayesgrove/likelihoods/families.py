@@ -5,6 +5,7 @@ that defines them, imported before anything is fitted.
 """
 
 import inspect
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,18 @@ import numpy as np
 from bayesgrove.core.additions import ADDITIONS
 from bayesgrove.core.coded import coded
 from bayesgrove.core.errors import InvalidLikelihoodError
-from bayesgrove.likelihoods import bernoulli, binomial, categorical, gaussian_diagonal, gaussian_known, poisson
+from bayesgrove.likelihoods import (
+    bernoulli,
+    binomial,
+    categorical,
+    gaussian_diagonal,
+    gaussian_known,
+    log_gaussian,
+    negative_binomial,
+    ordinal,
+    poisson,
+    zero_inflated,
+)
 from bayesgrove.likelihoods.base import Likelihood
 from bayesgrove.likelihoods.family import CODES, N_PARAMS, REAL, Family, completed
 from bayesgrove.likelihoods.gaussian_full import GaussianFull
@@ -91,6 +103,12 @@ GAUSSIAN_KNOWN, GAUSSIAN, BERNOULLI, BINOMIAL, CATEGORICAL, POISSON = (
     register(categorical.FAMILY),
     register(poisson.FAMILY),
 )
+NEGATIVE_BINOMIAL, LOG_GAUSSIAN, ZERO_INFLATED, ORDINAL = (
+    register(negative_binomial.FAMILY),
+    register(log_gaussian.FAMILY),
+    register(zero_inflated.FAMILY),
+    register(ordinal.FAMILY),
+)
 
 
 def by_family(part: str, unknown: str = "None", but: tuple[int, ...] = ()) -> Callable[[Any], Any]:
@@ -122,6 +140,33 @@ def by_family(part: str, unknown: str = "None", but: tuple[int, ...] = ()) -> Ca
     return coded(bodies, unknown) if part.startswith("draw") else coded(bodies, unknown, _nrt=False)
 
 
+def log_interval_widths(likelihood: Likelihood, cells: Any, step: float) -> float:
+    """What to add to the log marginal of cells to turn densities into probabilities of rounding intervals.
+
+    Evidences of families with densities then compare with those of counts and codes.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+        Of one family.
+    cells : array
+        In the table's own units; NaN is a missing cell.
+    step : float
+        The step to which cells are rounded, the `grain` of the likelihood.
+
+    Examples
+    --------
+    >>> from bayesgrove.likelihoods import GaussianDiagonal, Poisson
+    >>> round(log_interval_widths(GaussianDiagonal(), [1.0, 1.5, 3.0], 0.5), 4)  # three times the logarithm of 0.5
+    -2.0794
+    >>> log_interval_widths(Poisson(), [1, 3], 1)
+    0.0
+    """
+    family, values = FAMILIES[CODE_OF[type(likelihood)]], np.asarray(cells, float)
+    has_density = ~np.isnan(values) & (family.support == REAL) & ~((values == 0.0) & family.has_zeros)
+    return float(np.count_nonzero(has_density)) * math.log(step)
+
+
 def check_codes(codes: np.ndarray) -> None:
     """Refuse codes of no family."""
     bad = codes[(codes < 0) | (codes >= len(FAMILIES))]
@@ -144,12 +189,17 @@ __all__ = [
     "IS_NOMINAL",
     "IS_REAL",
     "IS_STUDENT",
+    "LOG_GAUSSIAN",
     "NAMED",
+    "NEGATIVE_BINOMIAL",
     "N_COORDINATES",
     "N_HYPER",
     "N_PARAMS",
+    "ORDINAL",
     "POISSON",
+    "ZERO_INFLATED",
     "by_family",
     "check_codes",
+    "log_interval_widths",
     "register",
 ]

@@ -110,6 +110,8 @@ class Family:
         Numbers of the prior that need not be positive.
     is_nominal : bool
         Whether cells are categories without an order.
+    has_zeros : bool
+        Whether a zero of a family of real numbers has a probability instead of a density.
     grained : Grained, optional
         What rounded cells need, where the prior has a field `grain`.
     coordinates : Coordinates, optional
@@ -137,6 +139,7 @@ class Family:
     factors: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     signed: tuple[str, ...] = ()
     is_nominal: bool = False
+    has_zeros: bool = False
     grained: Any = None
     coordinates: Any = None
 

@@ -59,6 +59,10 @@ class Columns(Likelihood):
         """Each column as its own likelihood counts it."""
         return np.column_stack([likelihood.cells(table.column(j)) for j, likelihood in enumerate(self.likelihoods)])
 
+    def values_of(self, cells: np.ndarray) -> np.ndarray:
+        """Each column by its own likelihood."""
+        return np.column_stack([likelihood.values_of(cells[:, j]) for j, likelihood in enumerate(self.likelihoods)])
+
     def encoding(self, table: Table) -> Encoding:
         """Each column by its own likelihood."""
         parts = [likelihood.encoding(table.column(j)) for j, likelihood in enumerate(self.likelihoods)]
@@ -122,7 +126,8 @@ def column_prior(prior: ColumnsPrior, j: int) -> Any:
 def of_column(likelihood: Likelihood, j: int) -> Likelihood:
     """The likelihood of column `j` alone, where parameters are one number or one per column."""
     given = {field.name: getattr(likelihood, field.name) for field in fields(likelihood)}
-    return replace(likelihood, **{k: v[j] for k, v in given.items() if isinstance(v, tuple) and j < len(v)})
+    listed = {k: v for k, v in given.items() if isinstance(v, tuple) and k not in likelihood.of_all_columns}
+    return replace(likelihood, **{k: v[j] for k, v in listed.items() if j < len(v)})
 
 
 def entries_of_sequence(likelihoods: Any, table: Table) -> Sequence[Any]:
@@ -160,11 +165,11 @@ def entries_of_mapping(likelihoods: Mapping[Any, Any], table: Table) -> list[Any
 def column_likelihood(entry: Any, table: Table, j: int) -> Likelihood:
     """The likelihood an entry of `Columns` stands for."""
     if isinstance(entry, str) and entry == LEARN:
-        return choose_family(table.kinds[j], table.values[:, j]).learned()
+        return choose_family(table.kinds[j], table.values[:, j]).learned().resolved(table.column(j))
     likelihood = named_likelihood(entry) if isinstance(entry, str) else entry
     if type(likelihood) not in CODE_OF:
         raise InvalidLikelihoodError(
             f"a likelihood in Columns must describe one column by itself, column {table.names[j]!r} got "
             f"{entry!r}. Use one of {', '.join(sorted(kind.__name__ for kind in CODE_OF))}."
         )
-    return likelihood
+    return likelihood.resolved(table.column(j))
