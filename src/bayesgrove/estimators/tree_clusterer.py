@@ -129,7 +129,7 @@ class TreeClusterer(CutParameter, Clusterer):
         self._check_settings()
         table = self._read_input(X, reset=True)
         self._seed = resolve_seed(self.random_state)
-        bound = bind(self.likelihood, table, self.hyper)
+        bound = self._without_labels(bind(self.likelihood, table, self.hyper))
         is_auto = isinstance(self.likelihood, str) and self.likelihood == LEARN and self._compares_covariances()
         full = with_covariances(bound, table, self.hyper) if is_auto else None
         try:

@@ -20,8 +20,8 @@ MOST_CELLS = 300
 FEW_VALUES, WIDEST_SCALE = 10, 20
 """Scales have at most so many different whole numbers, none beyond so many steps."""
 FEWEST_ZEROS, MOST_ZEROS = 0.05, 0.95
-LARGEST_COUNT = 1_000_000
-"""Whole numbers beyond this are taken for measurements, not counts."""
+LARGEST_COUNT, LARGEST_POISSON = 1_000_000, 1_000
+"""Whole numbers beyond this are taken for measurements, not counts, and counts for over-dispersed ones."""
 SHARED_BEYOND = 200
 """Of more columns that look alike, so many decide for all."""
 CLOSE = 3.0
@@ -111,7 +111,7 @@ def candidates(facts: Facts, j: int) -> tuple[str, ...]:
         "gaussian": True,
         "log-gaussian": least > 0.0,
         "zero-inflated": least == 0.0 and FEWEST_ZEROS <= zeros <= MOST_ZEROS,
-        "poisson": is_count,
+        "poisson": is_count and largest <= LARGEST_POISSON,
         "negative-binomial": is_count,
         "ordinal": is_scale,
         "categorical": is_scale,

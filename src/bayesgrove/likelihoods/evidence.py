@@ -23,7 +23,7 @@ from bayesgrove.stats.special import LOG_2PI
 
 MOST_EDGES = 100
 """Places at which intervals may end; of more distinct values the widest gaps of as many runs of them are taken."""
-NARROWNESS = (1.0, 0.2, 0.04, 0.008)
+NARROWNESS = (1.0, 0.2, 0.04, 0.008, 1e-4, 1e-6)
 """Variance within clusters in shares of the column's variance, and strength of the prior on their means."""
 SHAPES = (1.0, 4.0)
 COUNT_SHAPES = (0.3, 1.0, 3.0, 30.0)

@@ -47,7 +47,7 @@ def of_text(table: Table, facts: Facts, j: int) -> Recognised | None:
     n_labels = np.unique(table.values[~np.isnan(table.values[:, j]), j]).size
     if n_seen < FEWEST_ROWS or n_labels <= MOSTLY * n_seen:
         return None
-    if n_labels == n_seen:
+    if n_labels == n_seen and np.mean([" " in str(label) for label in table.categories[j]]) < MOSTLY:
         return Recognised(IDENTIFIER, f"all {n_seen:,} labels are different")
     return Recognised(FREE_TEXT, f"{n_labels:,} different labels in {n_seen:,} cells")
 

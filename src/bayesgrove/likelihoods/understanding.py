@@ -133,18 +133,20 @@ def has_own_kernels(likelihood: Likelihood) -> bool:
     return code is None or FAMILIES[code].prior in contract.add.bodies
 
 
-def described_columns(names: Sequence[str], choices: Sequence[Choice]) -> list[dict[str, Any]]:
+def described_columns(
+    names: Sequence[str], choices: Sequence[Choice], is_used: Sequence[bool]
+) -> list[dict[str, Any]]:
     """A record of texts for each column: name, kind, family, reason, alternatives and whether the choice is close."""
     return [
         {
             "name": name,
             "kind": choice.kind,
-            "family": choice.family or "left out",
+            "family": choice.family if used and choice.family else "left out",
             "reason": choice.reason,
             "alternatives": ", ".join(f"{other} {nats:+.1f}" for other, nats in choice.evidence.items()),
             "close": choice.is_close,
         }
-        for name, choice in zip(names, choices, strict=True)
+        for name, choice, used in zip(names, choices, is_used, strict=True)
     ]
 
 
