@@ -31,7 +31,9 @@ def parse_columns(text: str | None, likelihood: str | None) -> Any:
     for part in text.split(","):
         name, equals, family = (piece.strip() for piece in part.rpartition("="))
         if not equals or not name or not family:
-            raise InvalidSettingError(f"--columns takes name=family,..., got {part!r}. Example: --columns age=gaussian.")
+            raise InvalidSettingError(
+                f"--columns takes name=family,..., got {part!r}. Example: --columns age=gaussian."
+            )
         if name in found:
             raise InvalidSettingError(f"--columns names {name} twice; give each column once.")
         found[name] = family

@@ -16,7 +16,6 @@ from bayesgrove.estimators.cross_inputs import (
     encoded_cells,
     measure_of,
     row_numbers,
-    table_kind,
     with_unused,
 )
 from bayesgrove.estimators.inputs import TableEstimator

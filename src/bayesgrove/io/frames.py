@@ -14,6 +14,8 @@ from bayesgrove.io.columns import LARGEST_EXACT_INTEGER, Column, assemble, code_
 from bayesgrove.io.tables import arrow_column
 from bayesgrove.io.texts import column_from_texts, days_of
 
+REAL = int | float | np.number | decimal.Decimal
+
 
 def is_frame(value: Any) -> bool:
     """True for a pandas or polars DataFrame or an Arrow table."""
@@ -147,7 +149,7 @@ def column_from_objects(cells: Sequence[Any], where: str, dtype: str) -> Column:
         kind = "integer"
         if any(abs(cell) > LARGEST_EXACT_INTEGER for cell in present):
             raise rounding_error(where)
-    elif all(isinstance(cell, int | float | np.number | decimal.Decimal) and np.isrealobj(cell) for cell in present):
+    elif all(isinstance(cell, REAL) and not isinstance(cell, np.complexfloating) for cell in present):
         kind = "float"
     else:
         raise _refusal(where, dtype)

@@ -134,6 +134,10 @@ class Likelihood:
     def check_cells(self, table: Table) -> None:
         """Refuse cells this family cannot describe; any finite number will do unless overridden."""
 
+    def resolved(self, table: Table) -> "Likelihood":
+        """With what must be known of a table before its cells can be read; most families need nothing."""
+        return self
+
     def cells(self, table: Table) -> np.ndarray:
         """The table's values as this family counts them."""
         return table.values

@@ -47,7 +47,8 @@ def brief_of(values: np.ndarray, n_sampled: int, rows: np.ndarray | None = None)
     chosen = values[:0] if rows is None else values[rows]
     n_sampled = min(n_sampled, len(values))
     sampled = values[np.arange(n_sampled) * len(values) // max(1, n_sampled)]
-    return Brief(len(values), *column_facts(values), chosen, sampled)
+    n_seen, least, largest, is_binary, is_whole = column_facts(values)
+    return Brief(len(values), n_seen, least, largest, is_binary, is_whole, chosen, sampled)
 
 
 def joined(briefs: Sequence[Brief]) -> Brief:
@@ -146,9 +147,7 @@ def encode_brief(
     return leave_out(likelihood.encoding(table), table, likelihood, to_learn(likelihood, hyper), unused), table
 
 
-def encode_part(
-    values: np.ndarray, understood: Understood, encoding: Encoding, table: Table, first: int
-) -> np.ndarray:
+def encode_part(values: np.ndarray, understood: Understood, encoding: Encoding, table: Table, first: int) -> np.ndarray:
     """A part's rows as kernels see them; cells the likelihood cannot describe are refused by row and column."""
     part = Table(np.ascontiguousarray(values, dtype=np.float64), table.names, table.kinds).without(understood.left_out)
     likelihood = understood.likelihood

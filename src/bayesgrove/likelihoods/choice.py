@@ -4,13 +4,14 @@ Only values count: a column of whole numbers is the same whether its source call
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from bayesgrove.core.table import Table
-from bayesgrove.likelihoods.evidence import EVIDENCES, cells_of, mixture_evidence
+from bayesgrove.likelihoods.evidence import cells_of, log_evidence
 from bayesgrove.likelihoods.facts import Facts
 from bayesgrove.likelihoods.families import NAMED
 from bayesgrove.likelihoods.recognition import CONSTANT, EMPTY, recognised
@@ -18,7 +19,7 @@ from bayesgrove.likelihoods.recognition import CONSTANT, EMPTY, recognised
 MOST_CELLS = 300
 """Cells of a column that decide."""
 FEW_VALUES, WIDEST_SCALE = 10, 20
-"""Scales have at most so many different whole numbers, none beyond so many steps."""
+"""Scales have at most so many different whole numbers, less than so many steps apart."""
 FEWEST_ZEROS, MOST_ZEROS = 0.05, 0.95
 LARGEST_COUNT, LARGEST_POISSON = 1_000_000, 1_000
 """Whole numbers beyond this are taken for measurements, not counts, and counts for over-dispersed ones."""
@@ -28,16 +29,20 @@ CLOSE = 3.0
 """Differences in log evidence, in nats, below which a choice is called close."""
 PREFERENCES = {
     "gaussian": 0.0,
-    "categorical": -6.0,
-    "log-gaussian": -3.0,
     "poisson": -3.0,
-    "negative-binomial": -5.0,
+    "log-gaussian": -4.0,
+    "negative-binomial": -6.0,
+    "ordinal": -6.0,
+    "zero-inflated": -7.0,
+    "categorical": -12.0,
 }
-"""Log prior weights in nats; 0 for other families.
+"""Log prior weights in nats: where evidences are about equal, the simpler family is taken.
 
-A Gaussian column with a variance of its own does little harm where another family is true; a Poisson column whose cells
-vary more than counts do is split into many clusters.
+A Gaussian column does little harm where another family is true; a Poisson column whose cells vary more than counts do is
+split into many clusters. Evidences are lower bounds, by less for flexible families that need few intervals.
 """
+FAR_FROM_ZERO, NO_COUNTS = 10.0, -8.0
+"""Whole numbers that are all at least so large are hardly counts: a weight in nats on families of these."""
 WORDS = {
     "gaussian": "measurement",
     "log-gaussian": "positive measurement",
@@ -61,14 +66,14 @@ class Choice(NamedTuple):
     family : str
         Name of its family; empty where the column is left out.
     reason : str
-    evidence : dict
+    evidence : mapping
         Log evidence of the other families minus that of the chosen one, in nats.
     """
 
     kind: str
     family: str
     reason: str
-    evidence: dict[str, float] = {}
+    evidence: Mapping[str, float] = MappingProxyType({})
 
     @property
     def is_close(self) -> bool:
@@ -106,7 +111,7 @@ def candidates(facts: Facts, j: int) -> tuple[str, ...]:
     least, largest, n_values = facts.least[j], facts.largest[j], np.unique(cells).size
     zeros = np.mean(cells == 0.0) if cells.size else 0.0
     is_count = facts.is_whole[j] and least >= 0.0 and largest <= LARGEST_COUNT
-    is_scale = facts.is_whole[j] and n_values <= FEW_VALUES and 0.0 <= least and largest <= WIDEST_SCALE
+    is_scale = facts.is_whole[j] and n_values <= FEW_VALUES and largest - least < WIDEST_SCALE
     possible = {
         "gaussian": True,
         "log-gaussian": least > 0.0,
@@ -114,7 +119,7 @@ def candidates(facts: Facts, j: int) -> tuple[str, ...]:
         "poisson": is_count and largest <= LARGEST_POISSON,
         "negative-binomial": is_count,
         "ordinal": is_scale,
-        "categorical": is_scale,
+        "categorical": is_scale and least >= 0.0 and largest < WIDEST_SCALE,
     }
     return tuple(name for name, is_possible in possible.items() if is_possible and name in NAMED)
 
@@ -140,12 +145,18 @@ def choose(facts: Facts, j: int, names: Sequence[str]) -> Choice:
     if len(names) == 1:
         return Choice(WORDS[names[0]], names[0], described(facts, j))
     cells = cells_of(observed(facts, j))
-    evidence = {name: mixture_evidence(cells, EVIDENCES[name](cells)) for name in names}
-    best = max(names, key=lambda name: evidence[name] + PREFERENCES.get(name, 0.0))
+    evidence = {name: log_evidence(cells, name) for name in names}
+    best = max(names, key=lambda name: evidence[name] + preference(name, facts.least[j]))
     others = sorted((name for name in names if name != best), key=lambda name: -evidence[name])
     return Choice(
         WORDS[best], best, described(facts, j), {name: round(evidence[name] - evidence[best], 1) for name in others}
     )
+
+
+def preference(name: str, least: float) -> float:
+    """Log prior weight of a family for a column with this least cell."""
+    is_count = name in ("poisson", "negative-binomial")
+    return PREFERENCES[name] + (NO_COUNTS if is_count and least >= FAR_FROM_ZERO else 0.0)
 
 
 def described(facts: Facts, j: int) -> str:

@@ -26,7 +26,9 @@ class Facts(NamedTuple):
 
 def facts_of(values: np.ndarray) -> Facts:
     """The facts of a whole table."""
-    return Facts(len(values), *column_facts(values), values[rows_to_choose_by(len(values))])
+    n_seen, least, largest, is_binary, is_whole = column_facts(values)
+    rows = values[rows_to_choose_by(len(values))]
+    return Facts(len(values), n_seen, least, largest, is_binary, is_whole, rows)
 
 
 def rows_to_choose_by(n_rows: int) -> np.ndarray:

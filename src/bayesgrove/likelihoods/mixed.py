@@ -164,4 +164,4 @@ def column_likelihood(entry: Any, table: Table, j: int) -> Likelihood:
             f"a likelihood in Columns must describe one column by itself, column {table.names[j]!r} got "
             f"{entry!r}. Use one of {', '.join(sorted(kind.__name__ for kind in CODE_OF))}."
         )
-    return likelihood
+    return likelihood.resolved(table.column(j))

@@ -1,5 +1,6 @@
 """From what a user gives as a likelihood to one likelihood for each column, with the reasons."""
 
+import dataclasses
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -17,6 +18,8 @@ from bayesgrove.likelihoods.families import CODE_OF, FAMILIES, NAMED
 from bayesgrove.likelihoods.mixed import Columns, column_likelihood, entries_of, of_column
 
 MOST_NAMED = 10
+FOR_NOTHING = ("gaussian", "bernoulli", "categorical")
+"""Families that take a column without a cell; a column that is left out gets that of another, where it can."""
 
 
 class Understood(NamedTuple):
@@ -64,7 +67,8 @@ def understand(likelihood: Any, table: Table, facts: Facts | None = None) -> Und
     choices = (given(likelihood),) * table.n_columns
     if has_own_kernels(likelihood):
         return Understood(likelihood, choices)
-    return Understood(Columns([of_column(likelihood, j) for j in range(table.n_columns)]), choices)
+    each = [of_column(likelihood, j).resolved(table.column(j)) for j in range(table.n_columns)]
+    return Understood(Columns(each), choices)
 
 
 def learned(entry: Any) -> Any:
@@ -80,15 +84,21 @@ def of_entries(entries: Sequence[Any], table: Table, facts: Facts | None) -> Und
     wanted = [j for j in range(table.n_columns) if is_open[j]]
     facts = facts_of(table.values) if facts is None and wanted else facts
     found = choose_columns(table, facts, wanted) if facts is not None else {}
-    each: list[Any] = [
-        None if j in found else column_likelihood(entry, table, j) for j, entry in enumerate(entries)
-    ]
+    each: list[Any] = [None if j in found else column_likelihood(entry, table, j) for j, entry in enumerate(entries)]
     choices = [found.get(j) or given(each[j]) for j in range(table.n_columns)]
     choices = in_use(choices, table)
-    spare = next((choice.family for choice in choices if choice.family), "gaussian")
+    spare = next((choice.family for choice in choices if choice.family in FOR_NOTHING), "gaussian")
     for j in found:
-        each[j] = NAMED[choices[j].family or spare].learned()
+        each[j] = likelihood_of(choices[j].family or spare, table.column(j), facts, j)
     return Understood(Columns(each), tuple(choices))
+
+
+def likelihood_of(family: str, column: Table, facts: Facts | None, j: int) -> Likelihood:
+    """A family with hyperparameters that are learned; of a scale all whole numbers between its ends are levels."""
+    found = NAMED[family].learned()
+    if facts is not None and hasattr(found, "levels"):
+        return dataclasses.replace(found, **{"levels": np.arange(facts.least[j], facts.largest[j] + 1.0)})
+    return found.resolved(column)
 
 
 def in_use(choices: list[Choice], table: Table) -> list[Choice]:
@@ -96,10 +106,13 @@ def in_use(choices: list[Choice], table: Table) -> list[Choice]:
     if not any(choice.family and choice.kind not in ("constant", "empty") for choice in choices):
         names = ["categorical" if kind == "category" else "gaussian" for kind in table.kinds]
         return [
-            choice if choice.family else choice._replace(family=name) for choice, name in zip(choices, names, strict=True)
+            choice if choice.family else choice._replace(family=name)
+            for choice, name in zip(choices, names, strict=True)
         ]
     for kind in dict.fromkeys(choice.kind for choice in choices if not choice.family):
-        report_left_out(kind, [(name, c.reason) for name, c in zip(table.names, choices, strict=True) if c.kind == kind])
+        report_left_out(
+            kind, [(name, c.reason) for name, c in zip(table.names, choices, strict=True) if c.kind == kind]
+        )
     return choices
 
 
@@ -133,9 +146,7 @@ def has_own_kernels(likelihood: Likelihood) -> bool:
     return code is None or FAMILIES[code].prior in contract.add.bodies
 
 
-def described_columns(
-    names: Sequence[str], choices: Sequence[Choice], is_used: Sequence[bool]
-) -> list[dict[str, Any]]:
+def described_columns(names: Sequence[str], choices: Sequence[Choice], is_used: Sequence[bool]) -> list[dict[str, Any]]:
     """A record of texts for each column: name, kind, family, reason, alternatives and whether the choice is close."""
     return [
         {
@@ -152,7 +163,7 @@ def described_columns(
 
 def choices_to_json(choices: Sequence[Choice]) -> list[dict[str, Any]]:
     """Choices in JSON's types."""
-    return [choice._asdict() for choice in choices]
+    return [{**choice._asdict(), "evidence": dict(choice.evidence)} for choice in choices]
 
 
 def choices_from_json(documents: Any, n_columns: int) -> tuple[Choice, ...]:
