@@ -11,7 +11,7 @@ from rich.console import Console
 from bayesgrove.cli import models, run_folder, sources, views
 from bayesgrove.cli.progress import progress_of
 from bayesgrove.cli.settings import build_model, parse_settings
-from bayesgrove.cli.show import hyper_parameters, show_model
+from bayesgrove.cli.show import hyper_parameters, show_columns, show_model
 from bayesgrove.core import provenance
 from bayesgrove.core.errors import BayesgroveError, InvalidFileError, InvalidSettingError
 
@@ -83,6 +83,7 @@ def fit_and_show(model: Any, request: FitRequest, rows: sources.Rows, console: C
     run_folder.write_run(request.out, model, summary, rows.names, force=True)
     # All is written before anything is shown: whoever reads may go away, as `| head` does.
     files = write_pages(request.out, model, getattr(rows.data, "targets", None))
+    show_columns(console, model)
     show_model(console, model, request.out)
     show_files(console, files)
 

@@ -89,6 +89,10 @@ def fit(
     index: Index = None,
     drop: Drop = None,
     likelihood: Annotated[str | None, typer.Option(help="auto, gaussian, bernoulli, ...")] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(metavar="NAME=FAMILY,...", help="Families of some columns; the others are chosen: age=gaussian."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Number of parallel jobs.")] = None,
     header: Header = None,
@@ -103,10 +107,11 @@ def fit(
     from bayesgrove.cli.fit import FitRequest
     from bayesgrove.cli.fit import fit as run_fit
     from bayesgrove.cli.progress import log_to_stderr
-    from bayesgrove.cli.settings import parse_settings
+    from bayesgrove.cli.settings import parse_columns, parse_settings
     from bayesgrove.cli.sources import Reading
 
-    options = {"likelihood": likelihood, "random_state": seed, "n_jobs": jobs, "verbose": verbose or None}
+    chosen = parse_columns(columns, likelihood)
+    options = {"likelihood": chosen, "random_state": seed, "n_jobs": jobs, "verbose": verbose or None}
     with log_to_stderr(verbose), on_cluster(cluster):
         reading = Reading(index, header, format, parse_settings(read or [], "--read"), drop or [])
         run_fit(FitRequest(model, data, out, settings or [], options, reading, force), _console())

@@ -21,6 +21,25 @@ def parse_settings(texts: Sequence[str], option: str = "--set") -> dict[str, Any
     return settings
 
 
+def parse_columns(text: str | None, likelihood: str | None) -> Any:
+    """`--columns name=family,...` as a mapping, else the likelihood."""
+    if text is None:
+        return likelihood
+    if likelihood not in (None, "auto"):
+        raise InvalidSettingError(f"--columns names families of some columns and --likelihood {likelihood} of all.")
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        name, equals, family = (piece.strip() for piece in part.rpartition("="))
+        if not equals or not name or not family:
+            raise InvalidSettingError(
+                f"--columns takes name=family,..., got {part!r}. Example: --columns age=gaussian."
+            )
+        if name in found:
+            raise InvalidSettingError(f"--columns names {name} twice; give each column once.")
+        found[name] = family
+    return found
+
+
 def parse_value(text: str) -> Any:
     """A JSON scalar (number, true, false, null), else the text itself."""
     try:

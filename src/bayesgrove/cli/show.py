@@ -18,6 +18,7 @@ MAX_CLUSTERS = 20
 MAX_VIEWS, MAX_SIZES, MAX_NAMES = 20, 6, 30
 MOST_COLUMN_LINES = 24
 MAX_TOLD = 8
+MOST_COLUMNS_SHOWN = 40
 MOST_LETTERS = 40
 
 
@@ -36,6 +37,25 @@ def show_model(console: Console, model: Any, run: Path) -> None:
     console.print(numbers_grid(model))
     console.print()
     show_tree(console, model.tree_)
+
+
+def show_columns(console: Console, model: Any) -> None:
+    """How each column of a table is understood, and how to change it."""
+    columns = model.result_.columns
+    if not columns:
+        return
+    grid = Grid(box=None, pad_edge=False, header_style="bold")
+    for title in ("column", "kind", "family", "reason", "alternatives"):
+        grid.add_column(title, max_width=MOST_LETTERS, no_wrap=title not in ("reason", "alternatives"))
+    for column in columns[:MOST_COLUMNS_SHOWN]:
+        mark = " (close)" if column["close"] else ""
+        cells = (column["name"], column["kind"], column["family"] + mark, column["reason"], column["alternatives"])
+        grid.add_row(*map(Text, cells))
+    console.print("Columns as understood", style="bold")
+    console.print(grid)
+    if len(columns) > MOST_COLUMNS_SHOWN:
+        console.print(f"{len(columns) - MOST_COLUMNS_SHOWN:,} more columns are in the report")
+    console.print("Change a family with --columns NAME=FAMILY,...; alternatives are in nats.\n", style="dim")
 
 
 def show_views(console: Console, model: Any) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 
 from bayesgrove.core.errors import InvalidTableError
 
-KINDS = ("bool", "integer", "float", "category")
+DATE = "date"
+KINDS = ("bool", "integer", "float", "category", DATE)
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Table:
     names : tuple of str
         One per column.
     kinds : tuple of str
-        "bool", "integer", "float" or "category", one per column: what the source said it was.
+        "bool", "integer", "float", "category" or "date" (days), one per column: what the source said it was.
     categories : mapping
         Column number to the tuple of its category labels, in code order.
     """
@@ -58,6 +59,15 @@ class Table:
         categories = {j: self.categories[place] for j, place in enumerate(places) if place in self.categories}
         names, kinds = (tuple(source[place] for place in places) for source in (self.names, self.kinds))
         return Table(np.ascontiguousarray(self.values[:, places]), names, kinds, categories)
+
+    def without(self, columns: Sequence[int]) -> "Table":
+        """The same columns, but without a cell in those of these numbers."""
+        if not columns:
+            return self
+        values = self.values.copy()
+        values[:, columns] = np.nan
+        kinds = tuple("float" if j in columns else kind for j, kind in enumerate(self.kinds))
+        return Table(values, self.names, kinds, {j: x for j, x in self.categories.items() if j not in columns})
 
     def take(self, rows: np.ndarray) -> "Table":
         """The table of some rows, in the order given."""

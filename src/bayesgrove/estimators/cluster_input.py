@@ -19,6 +19,7 @@ from bayesgrove.io.tables import open_parquet
 from bayesgrove.likelihoods import Bound, Columns, Likelihood
 from bayesgrove.likelihoods import brief as briefs
 from bayesgrove.likelihoods.base import IN_USE, SUM_ROWS, block_sums, mean_of, variance_of
+from bayesgrove.likelihoods.facts import rows_to_choose_by
 
 PARTS_PER_THREAD = 4
 MOST_BLOCKS = 8
@@ -114,22 +115,35 @@ def bind_on_cluster(
     make them should a worker die. `adapt` may change what the likelihood's name stands for.
     """
     n_sampled = -(-briefs.SAMPLED_ROWS // len(source.values))
-    brief = briefs.joined(on_parts(source, source.values, brief_of_part, n_sampled))
-    resolved = briefs.resolve_brief(likelihood, brief, source.names, source.kinds)
+    brief = briefs.joined(brief_of_source(source, n_sampled))
+    understood = briefs.understand_brief(likelihood, brief, source.names, source.kinds)
     if adapt is not None:
-        resolved = briefs.resolve_brief(adapt(resolved), brief, source.names, source.kinds)
-    encoding, table = briefs.encode_brief(resolved, brief, medians(source, brief), source.names, source.kinds, hyper)
+        understood = understood._replace(likelihood=adapt(understood.likelihood))
+    encoding, table = briefs.encode_brief(understood, brief, medians(source, brief), source.names, source.kinds, hyper)
     encoded = [
-        submit(source, encode_part, values, Package((resolved, encoding, table, int(first))))
+        submit(source, encode_part, values, Package((understood, encoding, table, int(first))))
         for values, first in zip(source.values, source.edges, strict=False)
     ]
-    sums = column_sums if isinstance(resolved, Columns) else block_sums
-    mean = mean_of(np.concatenate(on_parts(source, encoded, sums)), brief.n_seen)
-    variance = variance_of(np.concatenate(on_parts(source, encoded, sums, mean)), brief.n_seen)
-    bound = briefs.bind_brief(resolved, hyper, encoding, table, brief.n_seen, (mean, variance))
+    sums = column_sums if isinstance(understood.likelihood, Columns) else block_sums
+    n_seen = brief.n_seen.copy()
+    n_seen[understood.left_out] = 0
+    mean = mean_of(np.concatenate(on_parts(source, encoded, sums)), n_seen)
+    variance = variance_of(np.concatenate(on_parts(source, encoded, sums, mean)), n_seen)
+    bound = briefs.bind_brief(understood, hyper, encoding, table, n_seen, (mean, variance))
     source.values.clear()
-    complete = (brief.n_seen == brief.n_rows) & (encoding.ignored == IN_USE)
+    complete = (n_seen == brief.n_rows) & (encoding.ignored == IN_USE)
     return bound, ClusterRows(source.client, encoded, source.edges, complete)
+
+
+def brief_of_source(source: Source, n_sampled: int) -> list[briefs.Brief]:
+    """Each part in brief, with those of its rows that families are chosen by."""
+    rows = rows_to_choose_by(int(source.edges[-1]))
+    parts = zip(source.values, source.edges[:-1], source.edges[1:], strict=True)
+    futures = [
+        submit(source, brief_of_part, values, n_sampled, rows[(rows >= low) & (rows < high)] - low)
+        for values, low, high in parts
+    ]
+    return tasks.gather(source.client, futures)
 
 
 def medians(source: Source, brief: briefs.Brief) -> np.ndarray:
@@ -153,9 +167,9 @@ def on_parts(source: Source, values: list[Any], function: Any, *arguments: Any) 
     return tasks.gather(source.client, [submit(source, function, part, *arguments) for part in values])
 
 
-def brief_of_part(values: np.ndarray, n_sampled: int) -> briefs.Brief:
+def brief_of_part(values: np.ndarray, n_sampled: int, rows: np.ndarray) -> briefs.Brief:
     """A part in brief."""
-    return briefs.brief_of(np.ascontiguousarray(values, dtype=np.float64), n_sampled)
+    return briefs.brief_of(np.ascontiguousarray(values, dtype=np.float64), n_sampled, rows)
 
 
 def middle_of_part(values: np.ndarray, limits: np.ndarray) -> Any:

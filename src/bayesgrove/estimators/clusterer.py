@@ -84,6 +84,7 @@ class Clusterer(ClusterMixin, SavedEstimator, TableEstimator):
                 "log_evidence": getattr(self, "log_evidence_", None),
                 "likelihood": self.likelihood_,
                 "feature_names": self._schema[0],
+                "columns": tuple(self._described_columns()),
                 "provenance": provenance,
                 "details": details,
                 "description": description,

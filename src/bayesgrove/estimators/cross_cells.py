@@ -16,13 +16,14 @@ from bayesgrove.estimators.cross_inputs import (
     encoded_cells,
     measure_of,
     row_numbers,
-    table_kind,
+    with_unused,
 )
 from bayesgrove.estimators.inputs import TableEstimator
 from bayesgrove.estimators.settings import check_whole
 from bayesgrove.likelihoods import Bound, encode
 from bayesgrove.likelihoods.bind import decode, decode_cells
 from bayesgrove.likelihoods.families import IS_LISTED
+from bayesgrove.likelihoods.understanding import left_out
 from bayesgrove.models.cross.answers import Answers
 from bayesgrove.models.cross.cell_mixtures import (
     CellMixtures,
@@ -118,13 +119,15 @@ class CellQueries(TableEstimator):
             check_whole("draws", draws, 1)
         raw = None if X is None else self._read_input(X, reset=False)
         values = np.asarray(self._values) if raw is None else encode(self._bound, raw)[0]
-        rows, columns = np.nonzero(np.isnan(values))
+        is_missing = np.isnan(values)
+        is_missing[:, self._unused] = False
+        rows, columns = np.nonzero(is_missing)
         chunks = self._training_chunks(rows, columns) if X is None else self._new_chunks(values)
         filled = self._filled(chunks, 0.9 if level is None else level, draws or 0, columns)
         table = self._filled_table(values, rows, columns, filled.estimate)
         if raw is not None:  # observed cells to the last bit
             np.copyto(table.values, raw.values, where=~np.isnan(values))
-        out = self._as_trained(table) if X is None else as_given(table, table_kind(X), X)
+        out = self._as_trained(table) if X is None else with_unused(table, X, self._unused)
         if level is None and draws is None:
             return out
         exponent = self._bound.encoding.exponent[columns]
@@ -138,6 +141,11 @@ class CellQueries(TableEstimator):
             filled.probabilities,
             None if draws is None else self._raw(filled.draws, columns),
         )
+
+    @property
+    def _unused(self) -> list[int]:
+        """Columns that are left out."""
+        return left_out(self._bound.choices)
 
     def _as_trained(self, table: Table) -> Any:
         """The training table as it was given, with the index and the columns of a pandas frame."""
@@ -153,7 +161,7 @@ class CellQueries(TableEstimator):
             yield self._answers.cell_mixtures(rows[low : low + CELLS_AT_ONCE], columns[low : low + CELLS_AT_ONCE])
 
     def _new_chunks(self, values: np.ndarray) -> Iterator[CellMixtures]:
-        everything = np.arange(values.shape[1])
+        everything = np.setdiff1d(np.arange(values.shape[1]), self._unused)
         at_once = max(1, CELLS_AT_ONCE // values.shape[1])
         for low in range(0, values.shape[0], at_once):
             yield self._answers.row_cell_mixtures(values[low : low + at_once], everything)

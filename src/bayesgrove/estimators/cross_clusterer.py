@@ -12,14 +12,16 @@ from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.table import Table
 from bayesgrove.estimators.clusterer import Clusterer, most_probable, typical_row
 from bayesgrove.estimators.cross_cells import CellQueries
-from bayesgrove.estimators.cross_inputs import UNSEEN, likelihood_per_column, table_kind
+from bayesgrove.estimators.cross_inputs import UNSEEN, per_column, table_kind
 from bayesgrove.estimators.cross_layout import VIEWS
 from bayesgrove.estimators.cross_queries import RowAndColumnQueries
 from bayesgrove.estimators.settings import check_choice, check_learnable, check_n_jobs
 from bayesgrove.inference.result import View
 from bayesgrove.inference.views import columns_to_draw
 from bayesgrove.io.frames import joined_names, row_names
-from bayesgrove.likelihoods import Bound, bind
+from bayesgrove.likelihoods import Bound
+from bayesgrove.likelihoods.bind import bind_understood
+from bayesgrove.likelihoods.understanding import understand
 from bayesgrove.models.cross.answers import Answers
 from bayesgrove.trees import Tree
 
@@ -114,8 +116,9 @@ class CrossClusterer(CellQueries, RowAndColumnQueries, Clusterer):
         table = self._read_input(X, reset=True)
         self._given_as, self._kinds = table_kind(X), table.kinds
         self._axes = (X.index, X.columns) if self._given_as == "pandas" else None
-        likelihood = likelihood_per_column(self.likelihood, table, self.unseen)
-        return table, bind(likelihood, table, self.hyper)
+        understood = understand(self.likelihood, table)
+        each = per_column(understood.likelihood, table.n_columns, self.unseen)
+        return table, self._without_labels(bind_understood(understood._replace(likelihood=each), table, self.hyper))
 
     def _keep(self, bound: Bound, estimate: Estimate, answers: Answers) -> None:
         """Set the fitted attributes and the result; concentrations are set already."""

@@ -161,7 +161,7 @@ def table_kind(X: Any) -> str:
     return "pandas" if hasattr(X, "iloc") else "polars"
 
 
-def as_given(table: Table, kind: str, like: Any = None) -> Any:
+def as_given(table: Table, kind: str, like: Any = None, unused: Sequence[int] = ()) -> Any:
     """A table as an array or a data frame, or as it is.
 
     Parameters
@@ -171,6 +171,8 @@ def as_given(table: Table, kind: str, like: Any = None) -> Any:
     kind : {"array", "table", "pandas", "polars"}
     like : data frame, optional
         Its index is kept, and its columns where they lack no cell.
+    unused : sequence of int
+        Columns that are kept in any case.
     """
     if kind in ("array", "table"):
         return table.values if kind == "array" else table
@@ -178,7 +180,7 @@ def as_given(table: Table, kind: str, like: Any = None) -> Any:
     library = importlib.import_module(kind)
     columns = [frame_column(library, kind, table, j) for j in range(table.n_columns)]
     if like is not None and is_frame(like):
-        columns = [kept_or_new(like, kind, j, column) for j, column in enumerate(columns)]
+        columns = [kept_or_new(like, kind, j, column, j in unused) for j, column in enumerate(columns)]
     if kind == "polars":
         return library.DataFrame(dict(zip(table.names, columns, strict=True)))
     frame = library.DataFrame(dict(enumerate(columns)))
@@ -186,13 +188,26 @@ def as_given(table: Table, kind: str, like: Any = None) -> Any:
     return frame if like is None or not hasattr(like, "index") else frame.set_axis(like.index)
 
 
-def kept_or_new(like: Any, kind: str, j: int, new: Any) -> Any:
-    """The column as it was where all of its cells were there."""
+def with_unused(table: Table, X: Any, unused: Sequence[int]) -> Any:
+    """A filled table as X was given, with the columns of X that the model leaves out as they were."""
+    if isinstance(X, Table) and unused:
+        values = table.values.copy()
+        values[:, unused] = X.values[:, unused]
+        kept = {j: labels for j, labels in X.categories.items() if j in unused}
+        table = replace(table, values=values, categories={**table.categories, **kept})
+    elif not is_frame(X) and unused:
+        table.values[:, unused] = np.asarray(X, dtype=float)[:, unused]
+    return as_given(table, table_kind(X), X, unused)
+
+
+def kept_or_new(like: Any, kind: str, j: int, new: Any, is_kept: bool) -> Any:
+    """The column as it was where it is kept in any case, or all of its cells were there."""
     if kind == "polars":
         old = like.to_series(j)
-        return new if old.null_count() or (old.dtype.is_float() and old.is_nan().any()) else old
+        is_kept = is_kept or not (old.null_count() or (old.dtype.is_float() and old.is_nan().any()))
+        return old if is_kept else new
     old = like.iloc[:, j]
-    return new if old.isna().any() else old.array
+    return old.array if is_kept or not old.isna().any() else new
 
 
 def frame_column(library: Any, kind: str, table: Table, j: int) -> Any:

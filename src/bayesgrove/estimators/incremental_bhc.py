@@ -336,7 +336,7 @@ class IncrementalBHC(TreeClusterer):
         """The likelihood from the first rows."""
         table = self._read_input(X, reset=True)
         self._seed = resolve_seed(self.random_state)
-        return bind(self.likelihood, table, self.hyper)
+        return self._without_labels(bind(self.likelihood, table, self.hyper))
 
     def _more_rows(self, X: Any) -> Bound:
         """The known rows and the new ones under the likelihood there is."""

@@ -5,13 +5,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesgrove.core.errors import InvalidTableError
 from bayesgrove.core.table import Table, align, table_from_array
 from bayesgrove.io.columns import unmasked
 from bayesgrove.io.frames import is_frame, refuse_unread, row_names, table_from_frame
-from bayesgrove.likelihoods import Multinomial
+from bayesgrove.likelihoods import Bound, Multinomial
+from bayesgrove.likelihoods.base import IN_USE
+from bayesgrove.likelihoods.understanding import described_columns, given, left_out
 
 
 class TableEstimator(BaseEstimator):
@@ -23,6 +25,7 @@ class TableEstimator(BaseEstimator):
     _schema: tuple[tuple[str, ...], dict[int, tuple[Any, ...]]]
     """Names of the columns, and labels of category columns."""
     _row_names: tuple[str, ...] | None
+    _bound: Bound
 
     def _read_input(self, X: Any, *, reset: bool) -> Table:
         """A table from an array, data frame, sparse matrix or table.
@@ -48,10 +51,37 @@ class TableEstimator(BaseEstimator):
         if reset:
             self._schema, self._row_names = (table.names, dict(table.categories)), row_names(X)
             return table
+        table = table.without(left_out(self._bound.choices))
         names, categories = self._schema
         if not isinstance(X, Table) and not (is_frame(X) and hasattr(self, "feature_names_in_")):
             table = replace(table, names=names)  # columns without names of their own count by their place
         return align(table, names, categories)
+
+    def _without_labels(self, bound: Bound) -> Bound:
+        """Forget the labels of columns that are left out; gives what it got."""
+        names, categories = self._schema
+        unused = left_out(bound.choices)
+        self._schema = names, {j: labels for j, labels in categories.items() if j not in unused}
+        return bound
+
+    def _described_columns(self) -> list[dict[str, Any]]:
+        """How each column is understood: a record of texts for each."""
+        names, choices = self._schema[0], self._bound.choices
+        if len(choices) != len(names):  # of a file of an older version, or of rows that were projected
+            return described_columns(names, (given(self._bound.likelihood),) * len(names), (True,) * len(names))
+        return described_columns(names, choices, self._bound.encoding.ignored == IN_USE)
+
+    @property
+    def columns_(self) -> Any:
+        """How each column is understood, as a pandas frame with one row per column.
+
+        `name`; `kind`: what it holds; `family`: the likelihood, or "left out"; `reason`; `alternatives`: log evidence
+        of other families minus that of the one chosen, in nats; `close`: whether one of them is less than 3 nats worse.
+        """
+        check_is_fitted(self, "_bound")
+        import pandas
+
+        return pandas.DataFrame(self._described_columns())
 
     def _read_names(self, names: tuple[str, ...], kinds: tuple[str, ...], *, are_default: bool) -> None:
         """Set what is known of the columns where rows are elsewhere; an array's columns have no names."""

@@ -102,7 +102,7 @@ class NestedEstimator(ChainEstimator, Clusterer):
         self._table, self._preparation = table, self._prepare(table)
         rows = prepared_table(table, self._preparation)
         numbers = resolve_numbers(self._given_numbers(), rows)
-        self._bound = bind_law(self.likelihood, rows, *numbers.values[3:5].tolist())
+        self._bound = self._without_labels(bind_law(self.likelihood, rows, *numbers.values[3:5].tolist()))
         self._template = typical_row(self._bound.values)
         if (advice := self._scale_advice()) is not None:
             logging.getLogger("bayesgrove").warning("%s", advice)

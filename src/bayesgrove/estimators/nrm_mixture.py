@@ -254,7 +254,8 @@ class NRMMixture(ChainEstimator, Clusterer):
         process = self._resolve_process()
         table = self._read_input(X, reset=True)
         self._seed = self._resolve_seed()
-        bound = bind(self.likelihood, table, "fixed" if self.sampler == "paper" else self.hyper)
+        hyper = "fixed" if self.sampler == "paper" else self.hyper
+        bound = self._without_labels(bind(self.likelihood, table, hyper))
         self._bound, self._process, self._template = bound, process, typical_row(bound.values)
         schedule = self._make_schedule(table.n_rows)
         if self.sampler != "paper":

@@ -129,7 +129,7 @@ class TreeClusterer(CutParameter, Clusterer):
         self._check_settings()
         table = self._read_input(X, reset=True)
         self._seed = resolve_seed(self.random_state)
-        bound = bind(self.likelihood, table, self.hyper)
+        bound = self._without_labels(bind(self.likelihood, table, self.hyper))
         full = self._with_covariances(bound, bound.values)
         try:
             fitted = self._build(bound) if full is None else fit_either(bound, full, bound.values, self._build)

@@ -79,6 +79,8 @@ class Result:
         What the model adds to a report.
     noun : str
         What one item is called: a row, a tree.
+    columns : tuple of mapping
+        How each column of a table is understood: texts name, kind, family, reason, alternatives, and the flag close.
     """
 
     model: str
@@ -96,6 +98,7 @@ class Result:
     column_tree: Tree | None = None
     exhibits: tuple[Exhibit, ...] = ()
     noun: str = "row"
+    columns: tuple[Mapping[str, Any], ...] = ()
 
     def with_names(self, leaf_labels: tuple[str, ...] | None) -> "Result":
         """The same with names of the rows."""

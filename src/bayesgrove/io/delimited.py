@@ -14,17 +14,13 @@ import numpy as np
 from bayesgrove.core.errors import InvalidFileError, InvalidTableError
 from bayesgrove.io.atomic import replacing
 from bayesgrove.io.columns import LARGEST_EXACT_INTEGER, Column, code_labels, rounding_error
+from bayesgrove.io.texts import column_from_texts
 
 MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL"})
 OTHER_DELIMITERS = (";", "\t", ",", "|")
 _TRUTH = {"true": 1.0, "false": 0.0}
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf|Inf|INF|Infinity|infinity)")
-_DATE = re.compile(
-    r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
-    r"([T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.,][0-9]+)?)? ?(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?"
-)
-"""ISO 8601, as pandas and databases write it: a day, or a day and a time."""
 _FORMULA_START = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -69,7 +65,7 @@ def is_number(cell: str) -> bool:
 
 
 def infer_column(cells: Sequence[str], lines: Sequence[int], where: str) -> Column:
-    """Booleans if all true/false, else integers, else floats, else categories; dates are refused."""
+    """Booleans if all true/false, else integers, floats, numbers with commas, dates, else categories."""
     present = [cell for cell in cells if cell not in MISSING]
     if present and all(cell.lower() in _TRUTH for cell in present):
         values = [np.nan if cell in MISSING else _TRUTH[cell.lower()] for cell in cells]
@@ -79,12 +75,8 @@ def infer_column(cells: Sequence[str], lines: Sequence[int], where: str) -> Colu
         return _number_column(cells, present, lines, where)
     if n_numbers >= 0.9 * len(present):
         _warn_of_words(cells, lines, where, n_numbers)
-    if all(map(_DATE.fullmatch, present)):  # the first that is none ends the search
-        raise InvalidTableError(
-            f"{where} holds dates ({present[0]!r}); as categories nearly every row would have its own. Leave it out "
-            "(--drop on the command line, drop= of read_table) or make numbers of it, such as days since the first."
-        )
-    return category_column(cells)
+    texts = column_from_texts([None if cell in MISSING else cell for cell in cells], where)
+    return category_column(cells) if texts is None else texts
 
 
 def category_column(cells: Sequence[str]) -> Column:

@@ -1,5 +1,7 @@
 """pandas and polars frames and Arrow tables by what they can do; none of the libraries is imported here."""
 
+import datetime
+import decimal
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,9 +9,12 @@ from typing import Any
 import numpy as np
 
 from bayesgrove.core.errors import InvalidTableError
-from bayesgrove.core.table import Table
+from bayesgrove.core.table import DATE, Table
 from bayesgrove.io.columns import LARGEST_EXACT_INTEGER, Column, assemble, code_labels, from_numbers, rounding_error
 from bayesgrove.io.tables import arrow_column
+from bayesgrove.io.texts import column_from_texts, days_of
+
+REAL = int | float | np.number | decimal.Decimal
 
 
 def is_frame(value: Any) -> bool:
@@ -94,6 +99,8 @@ def _pandas_column(series: Any, where: str) -> Column:
         whole = series.dropna().to_numpy(dtype={"b": bool, "i": np.int64, "u": np.uint64}.get(kind, np.float64))
         checked = from_numbers(whole, where)
         return Column(series.to_numpy(dtype=np.float64, na_value=np.nan), checked.kind)
+    if kind in "Mm":
+        return Column(days_of(_plain_dates(series)), DATE)
     if kind not in "OUT":
         raise _refusal(where, series.dtype)
     missing = series.isna().to_numpy()
@@ -114,23 +121,35 @@ def _polars_column(series: Any, where: str) -> Column:
         return Column(np.array(cells, dtype=np.float64), checked.kind)
     if name == "Enum":
         return code_labels(series.to_list(), dtype.categories.to_list())
-    if name not in ("String", "Utf8", "Categorical", "Object", "Null"):
+    if name in ("Date", "Datetime", "Duration"):
+        return Column(days_of(series.to_numpy()), DATE)
+    if name == "Time":
+        return Column(np.array([np.nan if cell is None else cell.hour / 24 for cell in series.to_list()]), DATE)
+    if name not in ("String", "Utf8", "Categorical", "Object", "Null", "Decimal"):
         raise _refusal(where, dtype)
     return column_from_objects(series.to_list(), where, str(dtype))
+
+
+def _plain_dates(series: Any) -> np.ndarray:
+    """Dates and times of a pandas column as numpy has them, of time zones those of UTC."""
+    return np.asarray(series.to_numpy(dtype="timedelta64[ns]" if series.dtype.kind == "m" else "datetime64[ns]"))
 
 
 def column_from_objects(cells: Sequence[Any], where: str, dtype: str) -> Column:
     """A column from Python objects that are all texts, all booleans or all numbers; None is missing."""
     present = [cell for cell in cells if cell is not None]
     if present and all(isinstance(cell, str) for cell in present):
-        return code_labels(cells)
+        texts = column_from_texts(cells, where)
+        return code_labels(cells) if texts is None else texts
+    if present and all(isinstance(cell, datetime.date) for cell in present):
+        return Column(np.array([np.nan if cell is None else float(cell.toordinal()) for cell in cells]), DATE)
     if all(isinstance(cell, bool | np.bool_) for cell in present):
         kind = "bool" if present else "float"
     elif all(isinstance(cell, int | np.integer) and not isinstance(cell, bool) for cell in present):
         kind = "integer"
         if any(abs(cell) > LARGEST_EXACT_INTEGER for cell in present):
             raise rounding_error(where)
-    elif all(isinstance(cell, int | float | np.number) and np.isrealobj(cell) for cell in present):
+    elif all(isinstance(cell, REAL) and not isinstance(cell, np.complexfloating) for cell in present):
         kind = "float"
     else:
         raise _refusal(where, dtype)

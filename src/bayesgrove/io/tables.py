@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesgrove.core.errors import BayesgroveError, InvalidFileError, InvalidTableError
-from bayesgrove.core.table import Table, check_columns
+from bayesgrove.core.table import DATE, Table, check_columns
 from bayesgrove.io.arrays import array_from_npy, map_npy
 from bayesgrove.io.columns import Column, assemble, code_labels, from_numbers
 from bayesgrove.io.delimited import category_column, infer_column, read_text_table
+from bayesgrove.io.texts import column_from_texts, days_of
 
 MAX_ARCHIVE_BYTES = 8 * 2**30
 _LARGEST_INFLATION = 1100  # deflate cannot do better than about 1,032
@@ -245,9 +246,17 @@ def arrow_column(column: Any, where: str) -> Column:
         labels = column.chunk(0).dictionary.to_pylist() if column.num_chunks else []
         return code_labels(column.cast(kind.value_type).to_pylist(), map(str, labels))
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return code_labels(column.to_pylist())
+        cells = column.to_pylist()
+        texts = column_from_texts(cells, where)
+        return code_labels(cells) if texts is None else texts
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
+        return Column(days_of(np.asarray(column.to_numpy())), DATE)
+    if pa.types.is_time(kind):
+        return Column(np.array([np.nan if cell is None else cell.hour / 24 for cell in column.to_pylist()]), DATE)
     if pa.types.is_boolean(kind):
         return Column(_arrow_floats(column.cast(pa.int8())), "bool")
+    if pa.types.is_decimal(kind):
+        return Column(_arrow_floats(column.cast(pa.float64())), "float")
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         checked = from_numbers(column.drop_null().to_numpy(), where)
         return Column(_arrow_floats(column), checked.kind)

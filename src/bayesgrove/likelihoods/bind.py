@@ -4,14 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesgrove.core.errors import InvalidLikelihoodError, InvalidSettingError, InvalidTableError
+from bayesgrove.core.errors import InvalidSettingError, InvalidTableError
 from bayesgrove.core.jit import kernel
 from bayesgrove.core.table import Table, table_from_array
 from bayesgrove.likelihoods import contract
-from bayesgrove.likelihoods.base import LEARN, Encoding, Likelihood, refuse_cells
-from bayesgrove.likelihoods.defaults import choose_families, named_likelihood
-from bayesgrove.likelihoods.families import CODE_OF, FAMILIES
-from bayesgrove.likelihoods.mixed import Columns, of_column
+from bayesgrove.likelihoods.base import Encoding, Likelihood, refuse_cells
+from bayesgrove.likelihoods.choice import Choice
+from bayesgrove.likelihoods.understanding import Understood, left_out, understand
 from bayesgrove.likelihoods.uninformative import leave_out
 
 FARTHEST = 1e150
@@ -37,6 +36,8 @@ class Bound(NamedTuple):
         Names (as in `contract.hyper`) of what the model should learn.
     open_grain : tuple of bool
         Columns whose grain is left to the data.
+    choices : tuple of Choice
+        How each column is understood; empty in files of older versions.
     """
 
     likelihood: Likelihood
@@ -47,6 +48,8 @@ class Bound(NamedTuple):
     free: tuple[str, ...]
     open_grain: tuple[bool, ...] = ()
     """For each column, whether a model that learns hyperparameters should look for its grain."""
+    choices: tuple[Choice, ...] = ()
+    """How each column is understood."""
 
 
 def as_table(data: Any) -> Table:
@@ -56,29 +59,7 @@ def as_table(data: Any) -> Table:
 
 def resolve(likelihood: Any, table: Table) -> Likelihood:
     """A likelihood from a likelihood or its name; "auto" chooses by the columns and learns."""
-    if isinstance(likelihood, str) and likelihood == LEARN:
-        families = choose_families(table)
-        is_mixed = len(set(families)) > 1
-        likelihood = Columns([family.learned() for family in families]) if is_mixed else families[0].learned()
-    if isinstance(likelihood, str):
-        likelihood = named_likelihood(likelihood)
-    if isinstance(likelihood, Columns):
-        return likelihood.resolved(table)
-    if not isinstance(likelihood, Likelihood):
-        raise InvalidLikelihoodError(
-            f"likelihood must be a likelihood or the name of one, got {likelihood!r}. See bayesgrove.likelihoods."
-        )
-    return (
-        likelihood
-        if has_own_kernels(likelihood)
-        else Columns([of_column(likelihood, j).resolved(table.column(j)) for j in range(table.n_columns)])
-    )
-
-
-def has_own_kernels(likelihood: Likelihood) -> bool:
-    """Whether kernels know whole tables of this likelihood; of other families they know columns."""
-    code = CODE_OF.get(type(likelihood))
-    return code is None or FAMILIES[code].prior in contract.add.bodies
+    return understand(likelihood, table).likelihood
 
 
 def to_learn(likelihood: Likelihood, hyper: str) -> tuple[str, ...]:
@@ -97,8 +78,8 @@ def bind(likelihood: Any, table: Any, hyper: str = "auto") -> Bound:
 
     Parameters
     ----------
-    likelihood : Likelihood or str
-        Or the name of one: "auto", "gaussian", "bernoulli", ....
+    likelihood : Likelihood, str or mapping
+        Or the name of one: "auto", "gaussian", "bernoulli", ...; or a mapping from some of the columns to them.
     table : Table or array of shape (n_rows, n_columns)
         NaN is a missing cell.
     hyper : {"auto", "optimize", "fixed"}
@@ -116,16 +97,22 @@ def bind(likelihood: Any, table: Any, hyper: str = "auto") -> Bound:
         raise InvalidTableError(
             f"a table needs at least one row and one column, got {table.n_rows} x {table.n_columns}."
         )
-    likelihood = resolve(likelihood, table)
+    return bind_understood(understand(likelihood, table), table, hyper)
+
+
+def bind_understood(understood: Understood, table: Table, hyper: str = "auto") -> Bound:
+    """`bind` where each column has its likelihood already."""
+    likelihood, table = understood.likelihood, table.without(understood.left_out)
     free = to_learn(likelihood, hyper)
     likelihood.check(table)
     cells = likelihood.cells(table)
-    encoding = leave_out(likelihood.encoding(table), table, likelihood, free)
+    encoding = leave_out(likelihood.encoding(table), table, likelihood, free, understood.left_out)
     values = np.ascontiguousarray(encoding.apply(cells))
     prior = likelihood.prior(values, encoding, table)
     log_measure = encoding.total_log_measure(np.count_nonzero(~np.isnan(cells), axis=0))
     described = likelihood.described_by(prior, encoding)
-    return Bound(described, prior, encoding, values, log_measure, free, open_grain(likelihood, free, table.n_columns))
+    is_open = open_grain(likelihood, free, table.n_columns)
+    return Bound(described, prior, encoding, values, log_measure, free, is_open, understood.choices)
 
 
 def open_grain(likelihood: Likelihood, free: tuple[str, ...], n_columns: int) -> tuple[bool, ...]:
@@ -156,6 +143,7 @@ def encode(bound: Bound, table: Any) -> tuple[np.ndarray, np.ndarray]:
     n_columns = bound.encoding.shift.size
     if table.n_columns != n_columns:
         raise InvalidTableError(f"new rows must have {n_columns} columns as in training, got {table.n_columns}.")
+    table = table.without(left_out(bound.choices))
     bound.likelihood.check(table)
     cells = bound.likelihood.cells(table)
     values = np.ascontiguousarray(bound.encoding.apply(cells))

@@ -3,7 +3,6 @@
 All a likelihood takes from a table are the kinds of its columns, their extremes, lower medians and moments.
 """
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -12,8 +11,10 @@ import numpy as np
 from bayesgrove.core.errors import InvalidTableError
 from bayesgrove.core.jit import kernel
 from bayesgrove.core.table import Table
-from bayesgrove.likelihoods.base import Encoding, Likelihood, RowsInBrief
-from bayesgrove.likelihoods.bind import Bound, open_grain, resolve, to_learn
+from bayesgrove.likelihoods.base import Encoding, RowsInBrief
+from bayesgrove.likelihoods.bind import Bound, open_grain, to_learn
+from bayesgrove.likelihoods.facts import Facts, column_facts
+from bayesgrove.likelihoods.understanding import Understood, understand
 from bayesgrove.likelihoods.uninformative import leave_out
 
 SAMPLED_ROWS = 65_536
@@ -23,38 +24,31 @@ BRACKET = 0.02
 
 
 class Brief(NamedTuple):
-    """A part of a table in few numbers per column: observed cells, extremes, whether all are 0 or 1, a sample."""
+    """A part of a table in few numbers per column, as in `Facts`, and a sample of its rows."""
 
     n_rows: int
     n_seen: np.ndarray
     least: np.ndarray
     largest: np.ndarray
     is_binary: np.ndarray
+    is_whole: np.ndarray
+    rows: np.ndarray
+    """Those that families are chosen by."""
     sample: np.ndarray
 
+    @property
+    def facts(self) -> Facts:
+        """All but the sample."""
+        return Facts(*self[:-1])
 
-def brief_of(values: np.ndarray, n_sampled: int) -> Brief:
-    """A part in brief, with so many rows at even distances."""
+
+def brief_of(values: np.ndarray, n_sampled: int, rows: np.ndarray | None = None) -> Brief:
+    """A part in brief, with so many rows at even distances and those that families are chosen by."""
+    chosen = values[:0] if rows is None else values[rows]
     n_sampled = min(n_sampled, len(values))
     sampled = values[np.arange(n_sampled) * len(values) // max(1, n_sampled)]
-    n_seen, least, largest, is_binary = column_facts(values)
-    return Brief(len(values), n_seen, least, largest, is_binary, sampled)
-
-
-@kernel
-def column_facts(values):
-    """For each column the number of observed cells, the least and largest of them, whether all are 0 or 1."""
-    n_columns = values.shape[1]
-    n_seen, is_binary = np.zeros(n_columns, np.int64), np.ones(n_columns, np.bool_)
-    least, largest = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
-    for i in range(values.shape[0]):
-        for j in range(n_columns):
-            x = values[i, j]
-            if not math.isnan(x):
-                n_seen[j] += 1
-                least[j], largest[j] = min(least[j], x), max(largest[j], x)
-                is_binary[j] &= x == 0.0 or x == 1.0
-    return n_seen, least, largest, is_binary
+    n_seen, least, largest, is_binary, is_whole = column_facts(values)
+    return Brief(len(values), n_seen, least, largest, is_binary, is_whole, chosen, sampled)
 
 
 def joined(briefs: Sequence[Brief]) -> Brief:
@@ -65,20 +59,19 @@ def joined(briefs: Sequence[Brief]) -> Brief:
         np.min([brief.least for brief in briefs], axis=0),
         np.max([brief.largest for brief in briefs], axis=0),
         np.all([brief.is_binary for brief in briefs], axis=0),
+        np.all([brief.is_whole for brief in briefs], axis=0),
+        np.concatenate([brief.rows for brief in briefs]),
         np.concatenate([brief.sample for brief in briefs]),
     )
 
 
-def resolve_brief(likelihood: Any, brief: Brief, names: tuple[str, ...], kinds: tuple[str, ...]) -> Likelihood:
-    """The likelihood "auto" or a name stands for; a few cells tell as much as all of them."""
+def understand_brief(likelihood: Any, brief: Brief, names: tuple[str, ...], kinds: tuple[str, ...]) -> Understood:
+    """The likelihood "auto" or a name stands for; the facts and a few rows tell as much as all of them."""
     if brief.n_rows == 0 or brief.n_seen.size == 0:
         raise InvalidTableError(
             f"a table needs at least one row and one column, got {brief.n_rows} x {brief.n_seen.size}."
         )
-    least, largest = ends(brief)
-    other = np.where(brief.is_binary | np.isnan(least), least, 0.5)  # a cell that is neither 0 nor 1
-    floats = np.array([kind == "float" for kind in kinds])
-    return resolve(likelihood, Table(np.array([least, largest, np.where(floats, other, least)]), names, kinds))
+    return understand(likelihood, Table(np.array(ends(brief)), names, kinds), brief.facts)
 
 
 def ends(brief: Brief) -> tuple[np.ndarray, np.ndarray]:
@@ -140,7 +133,7 @@ def lower_medians(brief: Brief, parts: Sequence[list[tuple[int, np.ndarray, np.n
 
 
 def encode_brief(
-    likelihood: Likelihood,
+    understood: Understood,
     brief: Brief,
     medians: np.ndarray,
     names: tuple[str, ...],
@@ -148,14 +141,16 @@ def encode_brief(
     hyper: str = "auto",
 ) -> tuple[Encoding, Table]:
     """The encoding of all rows, and three rows that stand for them."""
+    likelihood, unused = understood.likelihood, understood.left_out
     least, largest = ends(brief)
-    table = Table(np.array([least, medians, largest]), names, kinds)
-    return leave_out(likelihood.encoding(table), table, likelihood, to_learn(likelihood, hyper)), table
+    table = Table(np.array([least, medians, largest]), names, kinds).without(unused)
+    return leave_out(likelihood.encoding(table), table, likelihood, to_learn(likelihood, hyper), unused), table
 
 
-def encode_part(values: np.ndarray, likelihood: Likelihood, encoding: Encoding, table: Table, first: int) -> np.ndarray:
+def encode_part(values: np.ndarray, understood: Understood, encoding: Encoding, table: Table, first: int) -> np.ndarray:
     """A part's rows as kernels see them; cells the likelihood cannot describe are refused by row and column."""
-    part = Table(np.ascontiguousarray(values, dtype=np.float64), table.names, table.kinds)
+    part = Table(np.ascontiguousarray(values, dtype=np.float64), table.names, table.kinds).without(understood.left_out)
+    likelihood = understood.likelihood
     try:
         likelihood.check(part)
     except InvalidTableError as error:
@@ -164,9 +159,10 @@ def encode_part(values: np.ndarray, likelihood: Likelihood, encoding: Encoding, 
 
 
 def bind_brief(
-    likelihood: Likelihood, hyper: str, encoding: Encoding, table: Table, n_seen: np.ndarray, moments: Any
+    understood: Understood, hyper: str, encoding: Encoding, table: Table, n_seen: np.ndarray, moments: Any
 ) -> Bound:
     """A likelihood with all its numbers, bound to rows that stand elsewhere; `table` has three that stand for them."""
+    likelihood = understood.likelihood
     rows = np.ascontiguousarray(encoding.apply(likelihood.cells(table))).view(RowsInBrief)
     rows.moments = moments
     prior = likelihood.prior(rows, encoding, table)
@@ -174,4 +170,5 @@ def bind_brief(
     nothing = np.empty((0, table.n_columns))
     log_measure = encoding.total_log_measure(n_seen)
     described = likelihood.described_by(prior, encoding)
-    return Bound(described, prior, encoding, nothing, log_measure, free, open_grain(likelihood, free, table.n_columns))
+    is_open = open_grain(likelihood, free, table.n_columns)
+    return Bound(described, prior, encoding, nothing, log_measure, free, is_open, understood.choices)

@@ -12,6 +12,7 @@ from bayesgrove.likelihoods.families import CODE_OF, FAMILIES, N_PARAMS, NAMED, 
 from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
 from bayesgrove.likelihoods.mixed import Columns
 from bayesgrove.likelihoods.multinomial import MultinomialPrior
+from bayesgrove.likelihoods.understanding import choices_from_json, choices_to_json
 
 NUMBERS = {"float64": np.float64, "int64": np.int64}
 ANY_SIGN = (
@@ -61,6 +62,7 @@ def to_document(bound: Bound) -> dict[str, Any]:
         "encoding": record_to_json(bound.encoding),
         "log_measure": bound.log_measure,
         "free": list(bound.free),
+        "columns": choices_to_json(bound.choices),
     }
 
 
@@ -88,6 +90,7 @@ def from_document(document: dict[str, Any]) -> Bound:
             values=np.zeros((0, encoding.shift.size)),
             log_measure=float(document["log_measure"]),
             free=tuple(document["free"]),
+            choices=choices_from_json(document.get("columns", ()), encoding.shift.size),
         )
         check_bound(bound)
         return bound

@@ -10,7 +10,7 @@ from bayesgrove.core.errors import InvalidLikelihoodError
 from bayesgrove.core.table import Table
 from bayesgrove.likelihoods.base import LEARN, Encoding, Likelihood
 from bayesgrove.likelihoods.columns import EXACT, ColumnsPrior
-from bayesgrove.likelihoods.defaults import choose_family, named_likelihood
+from bayesgrove.likelihoods.defaults import named_likelihood
 from bayesgrove.likelihoods.families import CODE_OF, FAMILIES, N_PARAMS
 
 
@@ -40,14 +40,6 @@ class Columns(Likelihood):
     takes_categories: ClassVar[bool] = True
 
     likelihoods: Any = ()
-
-    def resolved(self, table: Table) -> "Columns":
-        """With one likelihood for each column of the table."""
-        if isinstance(self.likelihoods, Mapping):
-            entries: Sequence[Any] = entries_of_mapping(self.likelihoods, table)
-        else:
-            entries = entries_of_sequence(self.likelihoods, table)
-        return Columns([column_likelihood(entry, table, j) for j, entry in enumerate(entries)])
 
     def check_cells(self, table: Table) -> None:
         """Each column by its own likelihood."""
@@ -130,6 +122,13 @@ def of_column(likelihood: Likelihood, j: int) -> Likelihood:
     return replace(likelihood, **{k: v[j] for k, v in listed.items() if j < len(v)})
 
 
+def entries_of(likelihoods: Any, table: Table) -> Sequence[Any]:
+    """One entry per column of a list or a mapping."""
+    if isinstance(likelihoods, Mapping):
+        return entries_of_mapping(likelihoods, table)
+    return entries_of_sequence(likelihoods, table)
+
+
 def entries_of_sequence(likelihoods: Any, table: Table) -> Sequence[Any]:
     """The list as it is, if it has one entry per column."""
     if not isinstance(likelihoods, Sequence) or isinstance(likelihoods, str):
@@ -164,8 +163,6 @@ def entries_of_mapping(likelihoods: Mapping[Any, Any], table: Table) -> list[Any
 
 def column_likelihood(entry: Any, table: Table, j: int) -> Likelihood:
     """The likelihood an entry of `Columns` stands for."""
-    if isinstance(entry, str) and entry == LEARN:
-        return choose_family(table.kinds[j], table.values[:, j]).learned().resolved(table.column(j))
     likelihood = named_likelihood(entry) if isinstance(entry, str) else entry
     if type(likelihood) not in CODE_OF:
         raise InvalidLikelihoodError(

@@ -1,6 +1,7 @@
 """Columns that carry no information: constant ones and those without a single observed cell."""
 
 import logging
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -8,7 +9,9 @@ from bayesgrove.core.table import Table
 from bayesgrove.likelihoods.base import CONSTANT, EMPTY, IN_USE, Encoding, Likelihood
 
 
-def leave_out(encoding: Encoding, table: Table, likelihood: Likelihood, free: tuple[str, ...]) -> Encoding:
+def leave_out(
+    encoding: Encoding, table: Table, likelihood: Likelihood, free: tuple[str, ...], known: Sequence[int] = ()
+) -> Encoding:
     """The encoding without the columns that carry no information, where hyperparameters are learned.
 
     A constant column says nothing about clusters, but a learned prior would shrink its variance to nothing and let it
@@ -22,6 +25,8 @@ def leave_out(encoding: Encoding, table: Table, likelihood: Likelihood, free: tu
     likelihood : Likelihood
     free : tuple of str
         Names of what is learned; with nothing to learn a likelihood is used as it stands.
+    known : sequence of int
+        Columns that were left out for other reasons, which were reported.
     """
     if not free:
         return encoding
@@ -29,7 +34,10 @@ def leave_out(encoding: Encoding, table: Table, likelihood: Likelihood, free: tu
     ignored[~np.array(likelihood.learned_columns(table.n_columns, free))] = IN_USE
     if not ignored.any() or (ignored != IN_USE).all():
         return encoding
-    report_left_out(table.names, ignored)
+    news = ignored.copy()
+    news[list(known)] = IN_USE
+    if news.any():
+        report_left_out(table.names, news)
     return encoding.ignoring(ignored, constant)
 
 

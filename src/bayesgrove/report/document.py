@@ -11,7 +11,7 @@ from bayesgrove.plot.colours import PALETTE
 from bayesgrove.report import words
 from bayesgrove.report.chains import chains_document
 from bayesgrove.report.exhibits import exhibit_document
-from bayesgrove.report.likelihoods import likelihood_rows
+from bayesgrove.report.likelihoods import column_rows, likelihood_rows
 from bayesgrove.report.parts import Bounds, bounds_of_view, hierarchy_document
 from bayesgrove.report.views import shown_views, views_document
 
@@ -39,7 +39,7 @@ def report_document(result: Result, title: str | None = None) -> dict[str, Any]:
 def _settings(result: Result) -> list[list[str]]:
     given = result.provenance.get("settings", {})
     rows = sorted([str(name), str(value)] for name, value in given.items())
-    return [*rows, *likelihood_rows(result.likelihood, result.feature_names)]
+    return [*rows, *column_rows(result.columns), *likelihood_rows(result.likelihood, result.feature_names)]
 
 
 def _provenance(result: Result) -> list[list[str]]:

@@ -1,8 +1,8 @@
-"""The likelihood used, in lines that people can read: of a mixed table one for each column."""
+"""How columns are understood and the likelihood used, in lines that people can read: of a mixed table one each."""
 
 import collections
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,24 @@ import numpy as np
 MOST_COLUMNS = 100
 """Of more columns the first are on the page; all of them are in `likelihood_`."""
 MOST_NUMBERS = 30
+
+
+def column_rows(columns: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Pairs of a column and how it is understood.
+
+    Examples
+    --------
+    >>> about = {"name": "age", "kind": "measurement", "family": "gaussian", "reason": "whole numbers from 18 to 90"}
+    >>> column_rows([{**about, "alternatives": "poisson -2.1", "close": True}])
+    [['column age', 'measurement, gaussian: whole numbers from 18 to 90; close choice; in nats: poisson -2.1']]
+    """
+    rows = []
+    for column in columns[:MOST_COLUMNS]:
+        remarks = ["close choice"] if column["close"] else []
+        remarks += [f"in nats: {column['alternatives']}"] if column["alternatives"] else []
+        text = f"{column['kind']}, {column['family']}: {'; '.join([column['reason'], *remarks])}"
+        rows.append([f"column {column['name']}", text])
+    return rows
 
 
 def likelihood_rows(used: Any, names: Sequence[str]) -> list[list[str]]:
