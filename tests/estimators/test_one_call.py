@@ -79,7 +79,7 @@ def test_settings_go_to_the_model_and_unknown_ones_are_refused():
 
 
 def test_trees_and_vectors_are_refused():
-    with pytest.raises(InvalidTableError, match="got trees. Use InfiniteTreeHMMMixture"):
+    with pytest.raises(InvalidTableError, match="got trees"):
         bg.cluster(bg.TreeData.from_newick(["(a,b);", "(c,d);"]))
     with pytest.raises(InvalidTableError, match="rows and columns"):
         bg.cluster(np.zeros(3))

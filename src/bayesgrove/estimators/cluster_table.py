@@ -114,7 +114,8 @@ def size_of(table: Any) -> Size:
     if is_block_source(table):
         return Size("rows in blocks", math.inf, 1, is_sparse=False)
     if sparse.issparse(table):
-        return Size(f"{words_of_shape(*table.shape)} of counts (sparse)", *table.shape, is_sparse=True)
+        n_rows, n_columns = table.shape
+        return Size(f"{words_of_shape(n_rows, n_columns)} of counts (sparse)", n_rows, n_columns, is_sparse=True)
     if is_frame(table):
         table = table_from_frame(table)
     kinds = collections.Counter(getattr(table, "kinds", ()))
@@ -123,8 +124,9 @@ def size_of(table: Any) -> Size:
         raise InvalidTableError(f"a table has rows and columns, got {type(table).__name__}. Try X.reshape(-1, 1).")
     listed = ", ".join(f"{number} {kind}" for kind, number in kinds.most_common()) or str(values.dtype)
     missing = int(np.count_nonzero(values != values))  # NaN is not equal to itself, and objects have no isnan
-    words = f"{words_of_shape(*values.shape)} ({listed}), {missing:,} missing cells"
-    return Size(words, *values.shape, is_sparse=False)
+    n_rows, n_columns = values.shape
+    words = f"{words_of_shape(n_rows, n_columns)} ({listed}), {missing:,} missing cells"
+    return Size(words, n_rows, n_columns, is_sparse=False)
 
 
 def words_of_shape(n_rows: int, n_columns: int) -> str:
