@@ -1,7 +1,7 @@
 """Clusters of draws of a mixture: the components of each draw, united by the rule of `unions`.
 
 Rows of a draw are assigned to its components at random, by their posterior probabilities, so that components keep their
-tails and densities come from their members as they are; a partition of highest probability would need `soft_components`.
+tails, and densities come from their members as they are. A partition of highest probability needs `soft_components`.
 """
 
 from collections.abc import Callable

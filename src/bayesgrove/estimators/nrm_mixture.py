@@ -96,10 +96,11 @@ class NRMMixture(ChainEstimator, Clusterer):
     """Mixture under a normalised random measure, sampled by Markov chains: clusters with their uncertainty.
 
     The number of components of the mixture is part of the posterior. A cluster is a union of components that no valley
-    of the density separates; the components of each draw are united, so that clusters have a posterior, too. The Dirichlet process ("dp") expects it to grow with log n; the
-    normalised generalised gamma process ("nggp") and normalised inverse Gaussian process ("nig") allow many small
-    clusters beside large ones. The default sampler splits and merges clusters along a guide tree; unlike the published
-    tree-guided sampler it leaves the posterior invariant.
+    of the density separates; the components of each draw are united, so that clusters have a posterior, too. The
+    Dirichlet process ("dp") expects the number of components to grow with log n; the normalised generalised gamma
+    process ("nggp") and normalised inverse Gaussian process ("nig") allow many small components beside large ones. The
+    default sampler splits and merges components along a guide tree; unlike the published tree-guided sampler it leaves
+    the posterior invariant.
 
     Parameters
     ----------
