@@ -12,6 +12,7 @@ from bayesgrove.estimators.chains import ChainEstimator
 from bayesgrove.estimators.clusterer import Clusterer, typical_row
 from bayesgrove.estimators.layouts import label_draws
 from bayesgrove.estimators.mixture_clusters import cluster_posterior, posterior_of, probability_apart, united
+from bayesgrove.estimators.mixture_likelihood import covariances_by_evidence
 from bayesgrove.estimators.mixture_starts import first_labels
 from bayesgrove.estimators.settings import check_choice, check_learnable
 from bayesgrove.inference.posterior import Posterior
@@ -33,6 +34,7 @@ from bayesgrove.io.schema import (
     starts,
 )
 from bayesgrove.likelihoods import Bound, bind, relearned
+from bayesgrove.likelihoods.base import LEARN
 from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.models.nrm.guide import make_guide
 from bayesgrove.models.nrm.hyper import free_places, scaled
@@ -111,8 +113,10 @@ class NRMMixture(ChainEstimator, Clusterer):
     sigma : float or "auto", default="auto"
         Of the "nggp" only, between 0 and 1; "auto" learns it under a Beta(1.5, 1.5) prior. The "nig" has 1/2.
     likelihood : str or Likelihood, default="auto"
-        "auto" chooses a family per column and learns its numbers; a name such as "gaussian" takes sensible numbers
-        from the data; an object of `bayesgrove.likelihoods` fixes them.
+        "auto" chooses a family per column and learns its hyperparameters; for 2 to 40 complete Gaussian columns it
+        chooses diagonal or full covariances by the evidence of trees of the rows, as `BHC` does, and learns the scale
+        matrix from them before the chains begin. A name such as "gaussian" takes sensible hyperparameters from the
+        data; an object of `bayesgrove.likelihoods` fixes them.
     clusters : {"unions", "components"}, default="unions"
         "unions": components of a draw that no valley of the density separates are one cluster, where all columns are
         Gaussian and there are at least 50 rows. "components", and elsewhere: each component of the mixture is a
@@ -285,6 +289,8 @@ class NRMMixture(ChainEstimator, Clusterer):
         table = self._read_input(X, reset=True)
         self._seed = self._resolve_seed()
         bound = bind(self.likelihood, table, "fixed" if self.sampler == "paper" else self.hyper)
+        if self.sampler != "paper" and isinstance(self.likelihood, str) and self.likelihood == LEARN:
+            bound = covariances_by_evidence(bound, table, self.hyper)
         self._bound, self._process, self._template = bound, process, typical_row(bound.values)
         schedule = self._make_schedule(table.n_rows)
         if self.sampler != "paper":
