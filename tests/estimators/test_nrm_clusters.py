@@ -91,3 +91,32 @@ def test_discrete_columns_and_few_rows_have_components_only():
     assert model.cluster_posterior_ is model.posterior_
     few = bg.NRMMixture(likelihood="gaussian", **SHORT).fit(two_squares(20))
     np.testing.assert_array_equal(few.labels_, few.component_labels_)
+
+
+def correlated(n_each=60):
+    """Two parallel, long and thin clouds: full covariances explain them by two components."""
+    rng = np.random.default_rng(0)
+    along = rng.normal(0.0, 3.0, (2 * n_each, 1))
+    across = np.repeat([[0.0, 0.0], [2.0, -2.0]], n_each, axis=0)
+    return np.hstack([along, along]) + across + rng.normal(0.0, 0.3, (2 * n_each, 2))
+
+
+def test_covariances_are_chosen_by_evidence_and_come_back(tmp_path):
+    X = correlated()
+    model = bg.NRMMixture(**SHORT).fit(X)
+    assert isinstance(model.likelihood_, bg.likelihoods.GaussianFull)
+    assert adjusted_rand_score(model.labels_, np.repeat([0, 1], 60)) > 0.95
+    model.save(tmp_path / "model.bg")
+    np.testing.assert_array_equal(bg.load(tmp_path / "model.bg").score_samples(X), model.score_samples(X))
+    rng = np.random.default_rng(1)
+    plain = bg.NRMMixture(**SHORT).fit(rng.normal(size=(120, 2)) * [1.0, 5.0])
+    assert isinstance(plain.likelihood_, bg.likelihoods.GaussianDiagonal)
+
+
+def test_a_run_with_a_learned_scale_goes_on_to_the_same_draws(tmp_path):
+    X = correlated()
+    whole = bg.NRMMixture(**SHORT).fit(X)
+    bg.NRMMixture(**{**SHORT, "n_draws": 20}, run_dir=tmp_path / "run").fit(X)
+    resumed = bg.NRMMixture(**SHORT, run_dir=tmp_path / "run", resume=True).fit(X)
+    np.testing.assert_array_equal(resumed.posterior_.labels, whole.posterior_.labels)
+    np.testing.assert_array_equal(resumed.labels_, whole.labels_)
