@@ -16,6 +16,7 @@ _HOMES = {
     "Posterior": "bayesgrove.inference.posterior",
     "Tree": "bayesgrove.trees.table",
     "TreeData": "bayesgrove.io.tree_data",
+    "cluster": "bayesgrove.estimators.cluster_table",
     "load": "bayesgrove.estimators.saving",
     "read_trees": "bayesgrove.io.tree_data",
     "sweep": "bayesgrove.sweeps.run",

@@ -77,6 +77,7 @@ class FakeResult:
 
     tree: FakeTree
     n_components: int = 0
+    draws_of_clusters: object = None
 
     def with_names(self, names):
         return FakeResult(dataclasses.replace(self.tree, leaf_labels=names))

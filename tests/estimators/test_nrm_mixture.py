@@ -94,7 +94,7 @@ def test_labels_tree_and_numbers_fit_together(process):
     model.tree_.check()
     assert model.tree_.n_leaves == 60
     assert not np.isnan(model.tree_.columns["log_merge_odds"]).any()
-    similarity = model.posterior_.similarity()
+    similarity = model.cluster_posterior_.similarity()
     nodes = {frozenset(model.tree_.items_below(node).tolist()): node for node in range(model.tree_.n_nodes)}
     for k in range(model.n_clusters_):
         rows = np.flatnonzero(model.labels_ == k)
@@ -122,7 +122,7 @@ def test_inverse_gaussian_is_the_generalised_gamma_at_one_half(X):
 def test_numbers_of_the_likelihood_are_learned():
     rng = generator(4)
     X = np.repeat(rng.normal(0, 20, (8, 2)), 30, axis=0) + rng.normal(0, 1, (240, 2))
-    model = fitted(X, n_tune=60, n_draws=60)
+    model = fitted(X, likelihood="gaussian", hyper="optimize", n_tune=60, n_draws=60)
     assert model.n_clusters_ == 8
     variance = np.array(model.likelihood_.rate) / model.likelihood_.shape
     assert np.all((variance > 0.5) & (variance < 2.0))

@@ -22,7 +22,7 @@ from bayesgrove.agglomeration.unions import (
     log_gaussians,
     neighbour_pairs,
     paths_between,
-    projected_ratio,
+    projected_ratios,
     unite,
 )
 from bayesgrove.likelihoods import GaussianDiagonal, GaussianFull, bind
@@ -107,7 +107,7 @@ def test_the_projected_valley_of_equal_covariances_is_that_of_the_ridge():
     components = Components(np.array([80.0, 80.0]), np.array([[0.0, 0.0], [4.0, -1.0]]), covariances)
     ridge = paths_between(components, np.array([[0, 1]]))[0, 1]
     middle, top = log_density(components, ridge[5:6])[0], log_density(components, components.means).max()
-    assert projected_ratio(components, 0, 1) == pytest.approx(math.exp(middle - top), rel=1e-3)
+    assert projected_ratios(components, np.array([[0, 1]]))[0] == pytest.approx(math.exp(middle - top), rel=1e-3)
 
 
 def test_a_wide_group_beside_a_dense_one_is_a_cluster():

@@ -23,9 +23,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.sparse.csgraph import minimum_spanning_tree
-from scipy.stats import binom
+from scipy.special import bdtr
 
 from bayesgrove.stats.partitions import relabel
 
@@ -34,6 +33,8 @@ N_STEPS = 11
 N_WINDOWS = 10
 N_PLACES = 41
 FEWEST_ROWS = 10
+MOST_CELLS = 4_000_000
+"""Of matrices of pairs at a time."""
 
 
 class Rule(NamedTuple):
@@ -88,16 +89,21 @@ def log_gaussians(components: Components, points: np.ndarray) -> np.ndarray:
         gaps = np.where(seen[:, np.newaxis], points[:, np.newaxis] - components.means, 0.0)
         return -0.5 * (np.sum(gaps**2 / variance, axis=2) + seen @ np.log(2.0 * np.pi * variance).T)
     out = np.empty((points.shape[0], components.sizes.size))
-    for k, lower in enumerate(np.linalg.cholesky(components.covariances)):
-        gap = solve_triangular(lower, (points - components.means[k]).T, lower=True, check_finite=False)
-        out[:, k] = -0.5 * np.sum(gap * gap, axis=0) - np.log(np.diag(lower)).sum()
-    return out - 0.5 * points.shape[1] * math.log(2.0 * math.pi)
+    lower = np.linalg.cholesky(components.covariances)
+    whitening = np.linalg.inv(lower)
+    for k, matrix in enumerate(whitening):
+        gap = (points - components.means[k]) @ matrix.T
+        out[:, k] = np.einsum("nd,nd->n", gap, gap)
+    log_determinants = np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1)
+    return -0.5 * out - log_determinants - 0.5 * points.shape[1] * math.log(2.0 * math.pi)
 
 
 def log_density(components: Components, points: np.ndarray) -> np.ndarray:
     """Log density of the mixture at some points."""
     log_weight = np.log(components.sizes / components.sizes.sum())
-    return np.logaddexp.reduce(log_gaussians(components, points) + log_weight, axis=1)
+    each = log_gaussians(components, points) + log_weight
+    top = each.max(axis=1)
+    return top + np.log(np.exp(each - top[:, np.newaxis]).sum(axis=1))
 
 
 def neighbour_pairs(components: Components) -> np.ndarray:
@@ -114,13 +120,14 @@ def bhattacharyya_distances(means: np.ndarray, covariances: np.ndarray) -> np.nd
     """Between Gaussians, (k, k)."""
     k = means.shape[0]
     log_determinants = np.linalg.slogdet(covariances)[1]
+    i, j = np.triu_indices(k, 1)
     found = np.zeros((k, k))
-    for i in range(k - 1):
-        middle = 0.5 * (covariances[i] + covariances[i + 1 :])
-        gap = means[i + 1 :] - means[i]
+    for part in np.array_split(np.arange(i.size), 1 + i.size * means.shape[1] ** 2 // MOST_CELLS):
+        a, b = i[part], j[part]
+        middle, gap = 0.5 * (covariances[a] + covariances[b]), means[b] - means[a]
         solved = np.linalg.solve(middle, gap[:, :, np.newaxis])[:, :, 0]
-        spread = np.linalg.slogdet(middle)[1] - 0.5 * (log_determinants[i] + log_determinants[i + 1 :])
-        found[i, i + 1 :] = found[i + 1 :, i] = np.einsum("kd,kd->k", gap, solved) / 8.0 + 0.5 * spread
+        spread = np.linalg.slogdet(middle)[1] - 0.5 * (log_determinants[a] + log_determinants[b])
+        found[a, b] = found[b, a] = np.einsum("kd,kd->k", gap, solved) / 8.0 + 0.5 * spread
     return np.maximum(found, 0.0)
 
 
@@ -159,9 +166,9 @@ def gap_probability(first: np.ndarray, second: np.ndarray) -> float:
     width = (high - low) / (N_WINDOWS - 1)
     edges = low - 0.5 * width + width * np.arange(N_WINDOWS + 1)
     counts = np.histogram(np.concatenate([a, b]), edges)[0]
-    inner = range(1, N_WINDOWS - 1)
-    rims = [min(counts[:v].max(), counts[v + 1 :].max()) for v in inner]
-    least = min(binom.cdf(counts[v], counts[v] + rim, 0.5) for v, rim in zip(inner, rims, strict=True))
+    left, right = np.maximum.accumulate(counts)[:-2], np.maximum.accumulate(counts[::-1])[::-1][2:]
+    inner = counts[1:-1]
+    least = bdtr(inner.astype(float), inner + np.minimum(left, right), 0.5).min()
     return float(min(1.0, (N_WINDOWS - 2) * least))
 
 
@@ -173,16 +180,23 @@ def fisher_axis(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.linalg.solve(within, second.mean(axis=0) - first.mean(axis=0))
 
 
-def projected_ratio(components: Components, i: int, j: int) -> float:
+def projected_ratios(components: Components, pairs: np.ndarray) -> np.ndarray:
     """Ratio of the valley to the lower peak of two components, projected on the axis that separates them best."""
-    sizes, gap = components.sizes[[i, j]], components.means[j] - components.means[i]
-    within = components.covariances[[i, j]]
-    axis = np.linalg.solve(np.average(within, axis=0, weights=sizes), gap)
-    spread, centre = np.sqrt(axis @ within @ axis), np.array([0.0, gap @ axis])
-    places = np.linspace(0.0, centre[1], N_PLACES)
-    density = np.exp(-0.5 * ((places[:, np.newaxis] - centre) / spread) ** 2) @ (sizes / spread)
-    valley = 1 + int(density[1:-1].argmin())
-    return float(density[valley] / min(density[: valley + 1].max(), density[valley:].max()))
+    sizes, within = components.sizes[pairs], components.covariances[pairs]
+    gap = components.means[pairs[:, 1]] - components.means[pairs[:, 0]]
+    shares = sizes / sizes.sum(axis=1, keepdims=True)
+    middle = np.einsum("pk,pkij->pij", shares, within)
+    axis = np.linalg.solve(middle, gap[:, :, np.newaxis])[:, :, 0]
+    spread = np.sqrt(np.einsum("pi,pkij,pj->pk", axis, within, axis))[:, np.newaxis]
+    far = np.einsum("pi,pi->p", gap, axis)
+    centre = np.stack([np.zeros(far.size), far], axis=1)[:, np.newaxis]
+    places = far[:, np.newaxis, np.newaxis] * np.linspace(0.0, 1.0, N_PLACES)[:, np.newaxis]
+    density = np.sum(np.exp(-0.5 * ((places - centre) / spread) ** 2) * (sizes[:, np.newaxis] / spread), axis=2)
+    left = np.maximum.accumulate(density, axis=1)
+    right = np.maximum.accumulate(density[:, ::-1], axis=1)[:, ::-1]
+    valley = 1 + density[:, 1:-1].argmin(axis=1)[:, np.newaxis]
+    lowest, left, right = (np.take_along_axis(part, valley, axis=1)[:, 0] for part in (density, left, right))
+    return lowest / np.minimum(left, right)
 
 
 def is_valley(ratio: float, n_rows: int, rule: Rule) -> bool:
@@ -215,7 +229,7 @@ def unite(components: Components, values: np.ndarray, labels: np.ndarray, rule: 
         return Unions(np.zeros(1, np.int64), np.empty((0, 2), np.int64), np.empty(0), np.empty(0, bool))
     peaks = log_density(components, components.means)
     pairs = neighbour_pairs(components)
-    saddles = saddles_between(components, pairs, peaks)
+    saddles, projected = saddles_between(components, pairs, peaks), projected_ratios(components, pairs)
     members = [np.flatnonzero(labels == component) for component in range(k)]
     n_rows = [rows.size for rows in members]
     group, top = np.arange(k), peaks.copy()
@@ -228,7 +242,7 @@ def unite(components: Components, values: np.ndarray, labels: np.ndarray, rule: 
         ratio = math.exp(min(0.0, saddles[edge] - min(top[i], top[j])))
         stays = (
             is_valley(ratio, min(members[i].size, members[j].size), rule)
-            or is_valley(projected_ratio(components, a, b), min(n_rows[a], n_rows[b]), rule)
+            or is_valley(projected[edge], min(n_rows[a], n_rows[b]), rule)
             or show_gap(ratio, (values[members[i]], values[members[j]]), rule)
         )
         joins.append((a, b))

@@ -37,7 +37,7 @@ def fit(request: FitRequest, console: Console) -> None:
     """Fit, write the run, show the result."""
     run_folder.check_destination(request.out, force=request.force)
     sources.check_reading(request.model, request.reading)
-    settings = _merge(parse_settings(request.settings), request.options)
+    settings = merged_settings(parse_settings(request.settings), request.options)
     model_class = models.model_class(request.model)
     model = build_model(model_class, settings)
     rows = sources.read_rows(request.model, request.data, request.reading)
@@ -98,7 +98,7 @@ def _document(request: FitRequest, settings: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _merge(settings: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+def merged_settings(settings: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """Settings and the options that stand for some of them; options not given are None."""
     given = {key: value for key, value in options.items() if value is not None}
     for key in given:

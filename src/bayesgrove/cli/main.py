@@ -70,6 +70,36 @@ def demo(
         run_demo(out, _console(), force=force)
 
 
+@app.command("cluster", short_help="Cluster a table by the model that suits it.")
+def cluster_command(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="Table: .csv, .tsv, .parquet, .npy or .npz.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for model, labels, trees and summary.")],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting of the chosen model; repeatable."),
+    ] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds the fit should take at most; a guide.")] = None,
+    index: Index = None,
+    drop: Drop = None,
+    likelihood: Annotated[str | None, typer.Option(help="auto, gaussian, bernoulli, ...")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Number of parallel jobs.")] = None,
+    header: Header = None,
+    verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, help="Tell more.")] = 0,
+    force: Force = False,
+) -> None:
+    """Cluster a table by the model that suits its size and columns, say why, and write a run folder."""
+    from bayesgrove.cli.cluster_table import cluster
+    from bayesgrove.cli.fit import FitRequest
+    from bayesgrove.cli.progress import log_to_stderr
+    from bayesgrove.cli.sources import Reading
+
+    options = {"likelihood": likelihood, "random_state": seed, "n_jobs": jobs, "verbose": verbose or None}
+    with log_to_stderr(verbose):
+        reading = Reading(index, header, drop=drop or [])
+        cluster(FitRequest("", data, out, settings or [], options, reading, force), time_limit, _console())
+
+
 @app.command()
 def fit(
     model: Annotated[str, typer.Argument(metavar="MODEL", help=f"One of: {', '.join(MODELS)}.")],

@@ -29,7 +29,8 @@ def show_model(console: Console, model: Any, run: Path) -> None:
     sizes = np.bincount(model.labels_)
     noun = "tree" if views.has_typical_trees(model) else "row"
     console.print(f"{count(len(sizes), 'cluster')} of {count(int(sizes.sum()), noun)}", style="bold")
-    whole = "component" if model.result_.n_components > len(sizes) else "cluster"
+    has_draws = model.result_.draws_of_clusters is not None
+    whole = "component" if model.result_.n_components > len(sizes) and not has_draws else "cluster"
     console.print(cluster_grid(model.tree_, model.labels_, noun, whole=whole))
     if hasattr(model, "posterior_"):
         console.print()
@@ -131,7 +132,7 @@ def cluster_grid(
 def show_chains(console: Console, model: Any, run: Path) -> None:
     """How many clusters, or views, the draws have, and whether the chains may be trusted."""
     counted = "views" if views.has_views(model) else "clusters"
-    numbers = model.posterior_.scalars[f"n_{counted}"].astype(np.int64).ravel()
+    numbers = model.result_.draws_of_clusters.scalars[f"n_{counted}"].astype(np.int64).ravel()
     shares = np.bincount(numbers) / numbers.size
     common = sorted(np.flatnonzero(shares >= 0.005).tolist())
     text = ", ".join(f"{k}: {shares[k]:.1%}" for k in common)

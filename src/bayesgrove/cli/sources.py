@@ -106,6 +106,11 @@ def read_rows(model: str, data: Path, reading: Reading) -> Rows:
     """The trees or the table of a fit."""
     if takes_trees(model):
         return read_tree_rows(data, reading)
+    return read_table_rows(data, reading)
+
+
+def read_table_rows(data: Path, reading: Reading) -> Rows:
+    """A table and the names of its rows."""
     table, names = read_labelled_table(data, index=reading.index, header=reading.header, drop=reading.drop)
     return Rows(table, names)
 

@@ -17,11 +17,13 @@ from bayesgrove.datasets.loaders import (
     load_zoo,
 )
 from bayesgrove.datasets.nested import NestedTable, sample_bhmc
+from bayesgrove.datasets.shapes import Shapes, make_shapes
 from bayesgrove.datasets.tree_loaders import load_inex05, load_synthetic_trees
 
 __all__ = [
     "Dataset",
     "NestedTable",
+    "Shapes",
     "data_home",
     "load_animals",
     "load_arcene",
@@ -39,5 +41,6 @@ __all__ = [
     "make_benchmark_blobs",
     "make_blobs_tree",
     "make_cross_table",
+    "make_shapes",
     "sample_bhmc",
 ]

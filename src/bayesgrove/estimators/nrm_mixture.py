@@ -11,6 +11,8 @@ from bayesgrove.core.rng import generator
 from bayesgrove.estimators.chains import ChainEstimator
 from bayesgrove.estimators.clusterer import Clusterer, typical_row
 from bayesgrove.estimators.layouts import label_draws
+from bayesgrove.estimators.mixture_clusters import cluster_posterior, posterior_of, probability_apart, united
+from bayesgrove.estimators.mixture_likelihood import covariances_by_evidence
 from bayesgrove.estimators.mixture_starts import first_labels
 from bayesgrove.estimators.settings import check_choice, check_learnable
 from bayesgrove.inference.posterior import Posterior
@@ -26,11 +28,13 @@ from bayesgrove.io.schema import (
     array,
     floats,
     json_value,
+    label_array,
     record,
     shares,
     starts,
 )
 from bayesgrove.likelihoods import Bound, bind, relearned
+from bayesgrove.likelihoods.base import LEARN
 from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.models.nrm.guide import make_guide
 from bayesgrove.models.nrm.hyper import free_places, scaled
@@ -67,6 +71,9 @@ KEPT = record(
     },
 )
 
+CLUSTER_DRAWS = array("iu", "chains", "cluster_draws", "rows", words="draws of clusters do not fit", below="rows")
+COMPONENTS = label_array("rows", "components do not fit the tree", "components are not 0, 1, ...")
+
 
 def made_process(given: list[float]) -> Process:
     """The process of a file."""
@@ -90,10 +97,12 @@ def scalar_names(reading: Reading) -> tuple[str, ...]:
 class NRMMixture(ChainEstimator, Clusterer):
     """Mixture under a normalised random measure, sampled by Markov chains: clusters with their uncertainty.
 
-    The number of clusters is part of the posterior. The Dirichlet process ("dp") expects it to grow with log n; the
-    normalised generalised gamma process ("nggp") and normalised inverse Gaussian process ("nig") allow many small
-    clusters beside large ones. The default sampler splits and merges clusters along a guide tree; unlike the published
-    tree-guided sampler it leaves the posterior invariant.
+    The number of components of the mixture is part of the posterior. A cluster is a union of components that no valley
+    of the density separates; the components of each draw are united, so that clusters have a posterior, too. The
+    Dirichlet process ("dp") expects the number of components to grow with log n; the normalised generalised gamma
+    process ("nggp") and normalised inverse Gaussian process ("nig") allow many small components beside large ones. The
+    default sampler splits and merges components along a guide tree; unlike the published tree-guided sampler it leaves
+    the posterior invariant.
 
     Parameters
     ----------
@@ -104,8 +113,14 @@ class NRMMixture(ChainEstimator, Clusterer):
     sigma : float or "auto", default="auto"
         Of the "nggp" only, between 0 and 1; "auto" learns it under a Beta(1.5, 1.5) prior. The "nig" has 1/2.
     likelihood : str or Likelihood, default="auto"
-        "auto" chooses a family per column and learns its numbers; a name such as "gaussian" takes sensible numbers
-        from the data; an object of `bayesgrove.likelihoods` fixes them.
+        "auto" chooses a family per column and learns its hyperparameters; for 2 to 40 complete Gaussian columns it
+        chooses diagonal or full covariances by the evidence of trees of the rows, as `BHC` does, and learns the scale
+        matrix from them before the chains begin. A name such as "gaussian" takes sensible hyperparameters from the
+        data; an object of `bayesgrove.likelihoods` fixes them.
+    clusters : {"unions", "components"}, default="unions"
+        "unions": components of a draw that no valley of the density separates are one cluster, where all columns are
+        Gaussian and there are at least 50 rows. "components", and elsewhere: each component of the mixture is a
+        cluster.
     sampler : {"tree-guided", "split-merge", "gibbs", "paper"}, default="tree-guided"
         "paper" is the printed sampler of Lee and Choi (2015), kept for reproduction: it does *not* leave the posterior
         invariant and finds too few clusters.
@@ -137,16 +152,25 @@ class NRMMixture(ChainEstimator, Clusterer):
     Attributes
     ----------
     labels_ : int64 array of shape (n_rows,)
-        The point estimate, consecutive from 0.
+        Clusters: the point estimate from their draws, consecutive from 0.
     n_clusters_ : int
+    component_labels_ : int64 array of shape (n_rows,)
+        The point estimate of the components, from their own draws; it need not be nested in the clusters.
+    n_components_ : int
     posterior_ : Posterior
-        Draws of labels and numbers, similarity, credible balls, export to ArviZ.
+        Draws of components and hyperparameters, similarity, credible balls, export to ArviZ.
+    cluster_posterior_ : Posterior
+        Draws of clusters: the components of up to 1,000 draws, united; with clusters="components", and where there is
+        no rule, the same as `posterior_`.
+    apart_ : array of shape (n_clusters, n_clusters)
+        Probability that a row of one cluster and a row of another are in different clusters.
     diagnostics_ : Diagnostics
         r_hat and effective sample sizes of label-free scalars, and a verdict in words.
     converged_ : bool
     tree_ : Tree
         The clusters of the estimate, merged by their evidence; the rows below them. The probability of a cluster is how
-        often its rows are together in the draws.
+        often its rows are together in the draws. Where clusters are unions, the probability of a merge is how often the
+        rows of both sides are in one cluster, 1 - P(apart).
     concentration_, sigma_ : float
         Posterior means, or as given.
     likelihood_ : Likelihood
@@ -191,6 +215,14 @@ class NRMMixture(ChainEstimator, Clusterer):
         Field("kept", KEPT, "_kept"),
         Check("there is no draw", lambda read: read.sizes["kept_draws"] > 0),
         Part(
+            "cluster_draws",
+            lambda model: model.cluster_posterior_ is not model.posterior_,
+            (
+                Field("cluster_draws", CLUSTER_DRAWS, "cluster_posterior_.labels"),
+                Field("component_labels", COMPONENTS, "component_labels_"),
+            ),
+        ),
+        Part(
             "init",
             lambda model: not isinstance(model.init, str),
             (Field("init", array("iu", "rows", words="first labels do not fit"), lambda model: relabel(model.init)),),
@@ -205,6 +237,7 @@ class NRMMixture(ChainEstimator, Clusterer):
         likelihood: Any = "auto",
         sampler: str = "tree-guided",
         *,
+        clusters: str = "unions",
         init: Any = "guide",
         n_chains: int = 4,
         n_tune: int = 200,
@@ -225,6 +258,7 @@ class NRMMixture(ChainEstimator, Clusterer):
         self.sigma = sigma
         self.likelihood = likelihood
         self.sampler = sampler
+        self.clusters = clusters
         self.init = init
         self.n_chains = n_chains
         self.n_tune = n_tune
@@ -254,8 +288,10 @@ class NRMMixture(ChainEstimator, Clusterer):
         process = self._resolve_process()
         table = self._read_input(X, reset=True)
         self._seed = self._resolve_seed()
-        hyper = "fixed" if self.sampler == "paper" else self.hyper
-        bound = self._without_labels(bind(self.likelihood, table, hyper))
+        bound = bind(self.likelihood, table, "fixed" if self.sampler == "paper" else self.hyper)
+        if self.sampler != "paper" and isinstance(self.likelihood, str) and self.likelihood == LEARN:
+            bound = covariances_by_evidence(bound, self.hyper)
+        bound = self._without_labels(bound)
         self._bound, self._process, self._template = bound, process, typical_row(bound.values)
         schedule = self._make_schedule(table.n_rows)
         if self.sampler != "paper":
@@ -267,6 +303,7 @@ class NRMMixture(ChainEstimator, Clusterer):
     def _resolve_process(self) -> Process:
         check_choice("process", self.process, tuple(KINDS))
         check_choice("sampler", self.sampler, (*SAMPLERS, "paper"))
+        check_choice("clusters", self.clusters, ("unions", "components"))
         check_choice("paper_variant", self.paper_variant, tuple(VARIANTS))
         free_alpha = isinstance(self.concentration, str) and self.concentration == "auto"
         check_learnable("concentration", self.concentration)
@@ -301,16 +338,20 @@ class NRMMixture(ChainEstimator, Clusterer):
     def _summarise(self) -> None:
         """Point estimate, tree, numbers, what prediction needs."""
         bound, posterior = self._bound, self.posterior_
-        self.labels_ = self._point_estimate(posterior)
-        self.n_clusters_ = int(self.labels_.max()) + 1
         numbers, log_factors = self._draw_numbers()
+        found = cluster_posterior(bound, posterior, log_factors) if self.clusters == "unions" else None
+        self.component_labels_ = self._point_estimate(posterior)
+        self.cluster_posterior_ = posterior if found is None else found
+        self.labels_ = self.component_labels_ if found is None else self._cluster_estimate(found)
+        self.n_clusters_ = int(self.labels_.max()) + 1
         _, alpha, sigma = numbers.mean(axis=0)
         self.concentration_, self.sigma_ = float(alpha), float(sigma)
         learned = self._learn_likelihood()
         log_kappa = log_kappa_table(self._process.kind, numbers.mean(axis=0), self.labels_.size)
         draws = posterior.labels.reshape(-1, posterior.n_items)
-        together = cohesion(draws, self.labels_)
-        self.tree_ = self._named(estimate_tree(learned.prior, bound.values, self.labels_, log_kappa, together))
+        together = cohesion(self.cluster_posterior_.labels.reshape(-1, posterior.n_items), self.labels_)
+        between = None if found is None else 1.0 - self.apart_
+        self.tree_ = self._named(estimate_tree(learned.prior, bound.values, self.labels_, log_kappa, together, between))
         chosen = choose_draws(len(draws), float(posterior.scalars["n_clusters"].mean()), n_stats(bound.prior))
         self._kept = keep_draws(
             bound.prior,
@@ -321,8 +362,30 @@ class NRMMixture(ChainEstimator, Clusterer):
             log_factors[chosen],
             self.labels_,
         )
-        details = {"verdict": self.diagnostics_.verdict.sentence_for_readers}
+        details = {"verdict": self.diagnostics_.verdict.sentence_for_readers, "n_components": self.n_components_}
         self._set_result(self._about, details, self._describe_rows(bound.values))
+
+    def _cluster_estimate(self, draws: Posterior) -> np.ndarray:
+        """Clusters of least expected loss; or those of the draw of largest log joint."""
+        if self.estimate != "map":
+            return self._point_estimate(draws)
+        best = int(np.argmax(self.posterior_.scalars["log_joint"]))
+        log_factors = self._draw_numbers()[1][[best]]
+        return united(self._bound, self.component_labels_[np.newaxis], log_factors)[0].astype(np.int64)
+
+    @property
+    def n_components_(self) -> int:
+        """Number of components of the mixture."""
+        return int(self.component_labels_.max()) + 1
+
+    @property
+    def apart_(self) -> np.ndarray:
+        """Probability that a row of one cluster and a row of another are in different clusters."""
+        return probability_apart(self.cluster_posterior_, self.labels_)
+
+    def _result_parts(self) -> dict[str, Any]:
+        is_united = self.cluster_posterior_ is not self.posterior_
+        return {**super()._result_parts(), "cluster_posterior": self.cluster_posterior_ if is_united else None}
 
     def _learn_likelihood(self) -> Bound:
         """The likelihood at the medians of the numbers that were learned."""
@@ -358,5 +421,10 @@ class NRMMixture(ChainEstimator, Clusterer):
         super()._restored(reading)
         self.init = reading.values.get("init", self.init)
         self._keep_read_posterior(Posterior, reading["draws"], reading)
+        self.cluster_posterior_ = self.posterior_
+        if "cluster_draws" in reading.values:
+            self.cluster_posterior_ = posterior_of(reading["cluster_draws"], self._posterior_attributes())
+        else:
+            self.component_labels_ = self.labels_
         self._learn_likelihood()
         self._set_read_result(reading)

@@ -36,8 +36,9 @@ def pair_sample(result: Result, most: int) -> PairSample | None:
     tree = result.tree
     places = spread(tree.n_leaves, most)
     items = tree.leaf_order[places]
-    if result.posterior is not None:
-        draws = result.posterior.labels.reshape(-1, result.posterior.n_items)
+    posterior = result.draws_of_clusters
+    if posterior is not None:
+        draws = posterior.labels.reshape(-1, posterior.n_items)
         draws = draws[np.ix_(spread(len(draws), MOST_PAIR_DRAWS), items)]
         inside = consensus_tree(draws).leaf_order
         first = np.unique(result.labels[tree.leaf_order], return_index=True)[1]
@@ -67,8 +68,9 @@ def cluster_certainty(result: Result) -> np.ndarray | None:
 
     None for a tree without odds or draws.
     """
-    if result.posterior is not None:
-        draws = result.posterior.labels.reshape(-1, result.posterior.n_items)
+    posterior = result.draws_of_clusters
+    if posterior is not None:
+        draws = posterior.labels.reshape(-1, posterior.n_items)
         return cohesion(draws[spread(len(draws), MOST_PAIR_DRAWS)], result.labels)
     return None if result.tree.log_merge_odds is None else _tree_certainty(result)
 
@@ -109,9 +111,10 @@ class CountLaw(NamedTuple):
 
 def count_law(result: Result) -> CountLaw | None:
     """How probable each number of clusters is: in the draws, or among the partitions that the tree allows."""
-    if result.posterior is not None:
-        labels = result.posterior.labels
-        numbers = result.posterior.scalars.get("n_clusters")
+    posterior = result.draws_of_clusters
+    if posterior is not None:
+        labels = posterior.labels
+        numbers = posterior.scalars.get("n_clusters")
         if numbers is None:
             numbers = np.array([np.unique(draw).size for draw in labels.reshape(-1, labels.shape[2])])
         counts, seen = np.unique(numbers.astype(np.int64), return_counts=True)

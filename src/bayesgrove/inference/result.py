@@ -66,6 +66,8 @@ class Result:
         Numbers particular to the model.
     posterior : Posterior or None
         Draws, where the model was sampled.
+    cluster_posterior : Posterior or None
+        Draws of clusters, where these are unions of the components that `posterior` has.
     diagnostics : Diagnostics or None
         Of these draws.
     description : Description or None
@@ -99,6 +101,7 @@ class Result:
     exhibits: tuple[Exhibit, ...] = ()
     noun: str = "row"
     columns: tuple[Mapping[str, Any], ...] = ()
+    cluster_posterior: Posterior | None = None
 
     def with_names(self, leaf_labels: tuple[str, ...] | None) -> "Result":
         """The same with names of the rows."""
@@ -114,6 +117,11 @@ class Result:
     def n_components(self) -> int:
         """Number of components of the mixture; more than clusters where these are unions of them."""
         return max(self.n_clusters, int(self.details.get("n_components", 0.0)))
+
+    @property
+    def draws_of_clusters(self) -> Posterior | None:
+        """Draws of what `labels` is an estimate of."""
+        return self.posterior if self.cluster_posterior is None else self.cluster_posterior
 
     @property
     def drawn(self) -> tuple[str, str]:

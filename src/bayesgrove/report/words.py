@@ -21,7 +21,8 @@ def how_many(result: Result, law: CountLaw | None) -> str:
     if result.n_components > n_clusters:
         united = count(result.n_components, "component")
         start += f" They are unions of {united} of the mixture that no valley of the density separates."
-        return start if law is None else f"{start} {_chances(law, result.n_components, 'component')}"
+        if result.cluster_posterior is None:
+            return start if law is None else f"{start} {_chances(law, result.n_components, 'component')}"
     return start if law is None else f"{start} {_chances(law, n_clusters, 'cluster')}"
 
 
@@ -59,7 +60,8 @@ def how_sure(result: Result, certainty: np.ndarray | None) -> str:
     mean = float(np.average(certainty[known], weights=weights))
     least = int(np.flatnonzero(known)[np.argmin(certainty[known])])
     start = "Two" if result.diagnostics is not None else "Given this tree, two"
-    what = "in one component of the mixture" if result.n_components > result.n_clusters else "together"
+    of_components = result.n_components > result.n_clusters and result.cluster_posterior is None
+    what = "in one component of the mixture" if of_components else "together"
     words = f"{start} {result.noun}s of one cluster are {what} with probability {chance(mean)} on average"
     if known.sum() == 1:
         return f"{words}."
