@@ -17,6 +17,7 @@ _HOMES = {
     "Tree": "bayesgrove.trees.table",
     "TreeData": "bayesgrove.io.tree_data",
     "load": "bayesgrove.estimators.saving",
+    "prior_clusters": "bayesgrove.estimators.prior_clusters",
     "read_trees": "bayesgrove.io.tree_data",
     "sweep": "bayesgrove.sweeps.run",
 }

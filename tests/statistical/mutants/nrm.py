@@ -49,7 +49,7 @@ MUTANTS = (
         ANCHORS,
         " + weights.log_v[n_merged + 1] - weights.log_v[n_merged]",
         "",
-        FACTOR_TEST + "[pitman-yor-uniform]",
+        FACTOR_TEST + "[negative-uniform]",
     ),
     Mutant(
         "a point alone cannot stay",
