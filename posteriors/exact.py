@@ -10,7 +10,15 @@ from posteriors.exact_views import view_quantities
 from posteriors.marginals import table_marginal
 from posteriors.margins import N_PARTS, log_factor_parts, penalised_quantities
 from posteriors.problems import EXACT, Problem
-from posteriors.processes import Prior, dirichlet, generalised_gamma, random_dirichlet, random_generalised_gamma
+from posteriors.processes import (
+    Prior,
+    dirichlet,
+    finite_mixture,
+    generalised_gamma,
+    pitman_yor,
+    random_dirichlet,
+    random_generalised_gamma,
+)
 from posteriors.quantities import rounded
 from posteriors.words import CELLS, MISSING, NESTED, PENALTY, PROCESSES, TREES, VIEWS
 
@@ -54,7 +62,7 @@ def description(problem: Problem) -> list[str]:
     """The model in words and formulas."""
     parameters = problem.parameters
     if problem.family == "mixture":
-        process = "dp" if parameters["process"] == "dp" else "nggp"
+        process = "nggp" if parameters["process"] == "nig" else parameters["process"]
         return PROCESSES[process] + cell_laws(problem)
     if problem.family == "views":
         return VIEWS + cell_laws(problem)
@@ -71,7 +79,7 @@ def cell_laws(problem: Problem) -> list[str]:
 
 def fit_of(problem: Problem) -> dict[str, Any]:
     """How bayesgrove is asked for this posterior; likelihoods are in model.columns."""
-    settings = {key: "auto" if "(" in str(value) else value for key, value in problem.parameters.items()}
+    settings = {key: "auto" if isinstance(value, str) and "(" in value else value for key, value in problem.parameters.items()}
     estimator = {"mixture": "NRMMixture", "views": "CrossCat", "nested": "BHMC", "trees": "InfiniteTreeHMMMixture"}
     if problem.parameters.get("process") in ("dp", "nig"):
         settings.pop("sigma", None)
@@ -84,6 +92,10 @@ def prior_of(parameters: dict[str, Any]) -> Prior:
     random = isinstance(parameters["concentration"], str)
     if parameters["process"] == "dp":
         return random_dirichlet(1.0, 1.0) if random else dirichlet(parameters["concentration"])
+    if parameters["process"] == "pitman-yor":
+        return pitman_yor(parameters["concentration"], parameters["sigma"])
+    if parameters["process"] == "mfm":
+        return finite_mixture(parameters["concentration"], parameters["components"][1])
     if random:
         return random_generalised_gamma((1.5, 1.5))
     return generalised_gamma(parameters["concentration"], parameters["sigma"])

@@ -121,6 +121,20 @@ EXACT = {
         {"process": "nggp", "concentration": 0.9, "sigma": 0.3},
         [known(0.8, 6.0)],
     ),
+    "pitman-yor-gaussian-7": Problem(
+        "Mixture under a Pitman-Yor process",
+        "mixture",
+        table(LINE),
+        {"process": "pitman-yor", "concentration": 0.6, "sigma": 0.35},
+        [known(0.8, 6.0)],
+    ),
+    "mfm-gaussian-7": Problem(
+        "Mixture of finite mixtures",
+        "mixture",
+        table(LINE),
+        {"process": "mfm", "concentration": 0.8, "components": ["poisson", 2.0]},
+        [known(0.8, 6.0)],
+    ),
     "nig-gaussian-6": Problem(
         "Mixture under a normalised inverse Gaussian process",
         "mixture",

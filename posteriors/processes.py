@@ -1,4 +1,4 @@
-"""Priors over partitions: Dirichlet process, normalised generalised gamma and inverse Gaussian; each in two ways.
+"""Priors over partitions: Dirichlet, normalised generalised gamma, Pitman-Yor, finite mixtures; each in two ways.
 
 With K blocks of sizes m out of n items and p(sizes) the probability of one partition of these sizes,
 
@@ -95,6 +95,55 @@ def log_v_series(n: int, k: int, alpha: float, sigma: float) -> float:
         terms = (mpmath.binomial(n - 1, i) * (-1) ** i * a ** (i / s) * mpmath.gammainc(k - i / s, a) for i in range(n))
         value = mpmath.exp(a) * s ** (k - 1) / mpmath.gamma(n) * mpmath.fsum(terms)
         return float(mpmath.log(value))
+
+
+def pitman_yor(alpha: float, sigma: float) -> Prior:
+    """Pitman and Yor's process; again as the product of the seats in its restaurant."""
+
+    def log_probability(sizes: Sizes) -> float:
+        n, k = sum(sizes), len(sizes)
+        total = math.lgamma(alpha + 1.0) - math.lgamma(alpha + n) + (k - 1) * math.log(sigma)
+        return total + math.lgamma(alpha / sigma + k) - math.lgamma(alpha / sigma + 1.0) + log_rises(sizes, sigma)
+
+    def log_seats(sizes: Sizes) -> float:
+        total, seated = 0.0, 0
+        for table, size in enumerate(sizes):
+            for i in range(size):
+                if seated:
+                    total += math.log((i - sigma if i else alpha + table * sigma) / (seated + alpha))
+                seated += 1
+        return total
+
+    return Prior(log_probability, log_seats, {})
+
+
+def finite_mixture(alpha: float, rate: float) -> Prior:
+    """Mixture of finite mixtures, number of components less one ~ Poisson(rate); again as V(n, K) by its recursion.
+
+    Notes
+    -----
+    V(n, K) = sum_k P(k) k! / (k - K)! Gamma(alpha k) / Gamma(alpha k + n) = (n + alpha K) V(n+1, K) + alpha V(n+1, K+1).
+    """
+
+    @cache
+    def v(n: int, k: int) -> float:
+        terms = (
+            math.exp(
+                (j - 1) * math.log(rate) - rate - math.lgamma(j) + math.lgamma(j + 1.0) - math.lgamma(j - k + 1.0)
+                + math.lgamma(alpha * j) - math.lgamma(alpha * j + n)
+            )
+            for j in range(k, k + 200)
+        )  # fmt: skip
+        return math.fsum(terms)
+
+    def with_blocks(weight: Callable[[int, int], float]) -> Callable[[Sizes], float]:
+        return lambda sizes: math.log(weight(sum(sizes), len(sizes))) + math.fsum(
+            math.lgamma(size + alpha) - math.lgamma(alpha) for size in sizes
+        )
+
+    return Prior(
+        with_blocks(v), with_blocks(lambda n, k: (n + alpha * k) * v(n + 1, k) + alpha * v(n + 1, k + 1)), {}
+    )
 
 
 def random_dirichlet(shape: float, rate: float) -> Prior:

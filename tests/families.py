@@ -66,6 +66,8 @@ PATTERNS = {
     "nrm": (
         "tests/*/test_nrm*",
         "tests/*/test_paper_sampler*",
+        "tests/*/test_prior_clusters*",
+        "src/bayesgrove/estimators/prior_clusters*",
         "src/bayesgrove/models/nrm/*",
         "src/bayesgrove/estimators/*mixture*",
     ),

@@ -18,6 +18,7 @@ _HOMES = {
     "TreeData": "bayesgrove.io.tree_data",
     "cluster": "bayesgrove.estimators.cluster_table",
     "load": "bayesgrove.estimators.saving",
+    "prior_clusters": "bayesgrove.estimators.prior_clusters",
     "read_trees": "bayesgrove.io.tree_data",
     "sweep": "bayesgrove.sweeps.run",
 }

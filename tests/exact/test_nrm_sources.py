@@ -19,7 +19,7 @@ from bayesgrove.models.nrm.split_merge import LAWS, N_TALLIES
 from reference import nrm, nrm_trees
 from reference.enumerate_moves import balance_gap, collapsed, invariance_gap, transition_matrix
 from reference.enumerate_rng import EnumeratingRng
-from reference.mixtures import DP, NGGP, build, faults, guide_of, known_variance, state_of, weighed_at
+from reference.mixtures import DP, GIBBS_TYPE, NGGP, build, faults, guide_of, known_variance, state_of, weighed_at
 from reference.nrm_local import l2, sample_sub
 from reference.nrm_moves import fixed_rule, gibbs_point
 from reference.nrm_settings import (
@@ -130,6 +130,35 @@ def test_split_merge(law, kind, guide, n_scans):
     found = library_matrix(kind, guide, split_merge(law, n_scans=n_scans, n_coin_scans=n_scans))
     check_matrix(found, twin_matrix(case, law, n_scans), case)
     assert balance_gap(found, case.law) <= 1e-12
+
+
+@cache
+def sampler_with_factor(kind):
+    """The library's sampler under a prior with a factor V(n, K), and the law of all partitions."""
+    process, twin = GIBBS_TYPE[kind]
+    exact = nrm.posterior(nrm.gaussian_evidence(ROWS, 1.0, 9.0), len(ROWS), twin)
+    guide = guide_of(nrm_trees.parse(GUIDES["chain"]))
+    return build(known_variance(1), np.array(ROWS)[:, None], process, guide=guide), exact
+
+
+@pytest.mark.parametrize("law", [*LAWS, "gibbs"])
+@pytest.mark.parametrize("kind", ["negative", "mfm"])
+def test_priors_with_a_factor_of_the_number_of_clusters(kind, law):
+    sampler, exact = sampler_with_factor(kind)
+
+    def step(partition, choose):
+        state, rng = state_of(sampler, partition), EnumeratingRng(choose)
+        if law == "gibbs":
+            gibbs_points(rng, state.scorer, sampler.values, state.clusters, state.weights, np.array([2]), 0)
+        else:
+            split_merge(law, n_scans=0, n_coin_scans=0)(rng, sampler, state)
+        return nrm.relabel(sampler.labels(state).tolist())
+
+    found = transition_matrix(step, exact.states)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
+    assert invariance_gap(found, exact.probabilities) <= 1e-12
+    assert balance_gap(found, exact.probabilities) <= 1e-12
+    assert invariance_gap(found, np.full(len(exact.states), 1.0 / len(exact.states))) > 1e-3
 
 
 @pytest.mark.parametrize("point", range(4))

@@ -7,8 +7,9 @@ import numpy as np
 
 from bayesgrove.likelihoods.contract import hyper
 from bayesgrove.models.nrm.hyper import PRIOR_SD
-from bayesgrove.models.nrm.process import ALPHA, GENERALISED_GAMMA, SIGMA, Process, V
-from bayesgrove.stats.processes import draw_crp
+from bayesgrove.models.nrm.process import ALPHA, FINITE, GENERALISED_GAMMA, PITMAN_YOR, SIGMA, Process, V
+from bayesgrove.stats.partitions import relabel
+from bayesgrove.stats.processes import LEAST_FINITE, draw_crp
 from reference.mixtures import build, guide_of, known_variance
 from reference.nrm_prior import draw_log_u, draw_partition
 from reference.nrm_trees import parse
@@ -27,6 +28,29 @@ class Truth(NamedTuple):
     log_factors: np.ndarray
 
 
+def seat(rng, alpha, sigma):
+    """Labels by the Chinese restaurant of Pitman and Yor, customer by customer."""
+    labels, sizes = [], []
+    for i in range(N):
+        weights = np.array([*(size - sigma for size in sizes), alpha + sigma * len(sizes)]) / (alpha + i)
+        table = int(rng.choice(weights.size, p=weights / weights.sum()))
+        sizes = [*sizes, 0] if table == len(sizes) else sizes
+        sizes[table] += 1
+        labels.append(table)
+    return np.array(labels)
+
+
+def draw_components(rng, alpha, components):
+    """Labels of N draws from a finite mixture: number of components, their weights, then items."""
+    success = rng.beta(components.b, components.c)
+    k = 1 + rng.negative_binomial(components.a, success)
+    sizes, labels = np.zeros(k), np.empty(N, np.int64)
+    for i in range(N):  # Polya's urn: Dirichlet weights of a small alpha underflow
+        labels[i] = rng.choice(k, p=(sizes + alpha) / (i + alpha * k))
+        sizes[labels[i]] += 1.0
+    return relabel(labels)
+
+
 class MixtureModel(NamedTuple):
     """Known-variance Gaussian clusters; alpha and sigma from their hyperpriors, the variance too where it is free."""
 
@@ -40,6 +64,13 @@ class MixtureModel(NamedTuple):
             sigma = rng.beta(process.sigma_a, process.sigma_b)
             labels = draw_partition(rng, N, alpha, sigma)
             log_u = draw_log_u(rng, N, int(labels.max()) + 1, alpha, sigma)
+        elif process.kind == PITMAN_YOR:
+            sigma, log_u = rng.beta(process.sigma_a, process.sigma_b), math.log(N)
+            labels = seat(rng, alpha, sigma)
+        elif process.kind == FINITE:
+            while alpha < LEAST_FINITE:
+                alpha = rng.gamma(process.alpha_shape) / process.alpha_rate
+            labels, sigma, log_u = draw_components(rng, alpha, process.components), 0.0, math.log(N)
         else:
             labels, sigma, log_u = draw_crp(rng, N, alpha), 0.0, math.log(N)
         return Truth(labels, np.array([log_u, alpha, sigma]), self.draw_factors(rng))
@@ -101,6 +132,7 @@ class MixtureModel(NamedTuple):
         }
         if "sigma" in scalars:
             found["sigma"] = float(state.numbers[SIGMA])
+        if "log_u" in scalars and "sigma" in scalars:
             found["log u"] = math.tanh(0.3 * state.numbers[V])
             found["sigma log u"] = math.tanh(float(state.numbers[SIGMA] * state.numbers[V]))
         if self.free:

@@ -4,21 +4,50 @@ import dataclasses
 import math
 
 import numpy as np
+from scipy.special import beta
+from scipy.stats import poisson
 
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.schedule import Step
 from bayesgrove.likelihoods.gaussian_known import GaussianKnownVariancePrior
 from bayesgrove.models.nrm.guide import make_guide, weigh_guide
 from bayesgrove.models.nrm.points import euclidean_points
-from bayesgrove.models.nrm.process import DIRICHLET, GENERALISED_GAMMA, Process, V, fill_log_kappa
+from bayesgrove.models.nrm.process import (
+    DIRICHLET,
+    FINITE,
+    GENERALISED_GAMMA,
+    PITMAN_YOR,
+    Process,
+    V,
+    log_kappa_table,
+)
 from bayesgrove.models.nrm.sampler import make_sampler
 from bayesgrove.models.nrm.split_merge import LAWS
 from bayesgrove.models.nrm.starts import OneCluster
 from bayesgrove.models.nrm.state import check
-from reference import nrm_trees
+from bayesgrove.stats.processes import GEOMETRIC, POISSON, Components
+from reference import nrm, nrm_trees
 
 DP, NGGP = Process(DIRICHLET, 1.0, 0.0, False, False), Process(GENERALISED_GAMMA, 1.0, 0.5, False, False)
 FREE_DP, FREE_NGGP = DP._replace(free_alpha=True), NGGP._replace(free_alpha=True, free_sigma=True)
+PITMAN = Process(PITMAN_YOR, 0.6, 0.3, False, False)
+FEW = Process(FINITE, 0.8, 0.0, False, False)
+FREE_PITMAN = PITMAN._replace(free_alpha=True, free_sigma=True, sigma_a=1.0, sigma_b=4.0)
+FREE_FEW = FEW._replace(free_alpha=True)
+GIBBS_TYPE = {
+    "pitman-yor": (PITMAN, nrm.PitmanYor(0.6, 0.3)),
+    "negative": (PITMAN._replace(alpha=-0.2), nrm.PitmanYor(-0.2, 0.3)),
+    "mfm": (FEW, nrm.FiniteMixture(0.8, lambda k: beta(5.0, k + 2.0) / beta(4.0, 3.0))),
+    "poisson": (
+        FEW._replace(components=Components(float(POISSON), 3.0, 0.0, 0.0)),
+        nrm.FiniteMixture(0.8, lambda k: poisson.pmf(k - 1.0, 3.0)),
+    ),
+    "geometric": (
+        FEW._replace(components=Components(float(GEOMETRIC), 0.2, 0.0, 0.0)),
+        nrm.FiniteMixture(0.8, lambda k: 0.2 * 0.8 ** (k - 1.0)),
+    ),
+}
+"""Processes with a factor V(n, K), and their twins."""
 GIBBS, PROCESS, LIKELIHOOD = Step("gibbs"), Step("process"), Step("likelihood")
 LOCAL = Step("local", 1, {"depth": 2})
 
@@ -44,9 +73,7 @@ def known_variance(n_columns, variance=1.0, prior_variance=9.0):
 
 def log_kappa(process, v, n):
     """The table of a process at log u = v."""
-    table = np.empty(n + 2)
-    fill_log_kappa(process.kind, np.array([v, process.alpha, process.sigma]), table)
-    return table
+    return log_kappa_table(process, np.array([v, process.alpha, process.sigma]), n)
 
 
 def guide_of(tree):

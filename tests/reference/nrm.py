@@ -34,7 +34,22 @@ class GeneralisedGamma(NamedTuple):
     sigma: float
 
 
-Process = Dirichlet | GeneralisedGamma
+class PitmanYor(NamedTuple):
+    """Pitman and Yor's process."""
+
+    alpha: float
+    sigma: float
+
+
+class FiniteMixture(NamedTuple):
+    """Mixture of finite mixtures with symmetric Dirichlet(alpha) weights; `components(k)` is P(k), k = 1, 2, ..."""
+
+    alpha: float
+    components: Callable[[np.ndarray], np.ndarray]
+
+
+Process = Dirichlet | GeneralisedGamma | PitmanYor | FiniteMixture
+MOST_COMPONENTS = 200_000
 
 
 def log_sum(logs: Iterable[float]) -> float:
@@ -103,7 +118,11 @@ def log_cluster_weight(process: Process, size: int) -> float:
     """The part of log kappa(size, u) that is free of u."""
     if isinstance(process, Dirichlet):
         return math.log(process.alpha) + math.lgamma(size)
+    if isinstance(process, FiniteMixture):
+        return math.lgamma(size + process.alpha) - math.lgamma(process.alpha)
     alpha, sigma = process
+    if isinstance(process, PitmanYor):
+        return math.fsum(math.log(i - sigma) for i in range(1, size))
     return math.log(alpha * sigma) + math.lgamma(size - sigma) - math.lgamma(1 - sigma)
 
 
@@ -149,7 +168,16 @@ def log_total(process: Process, n: int, n_clusters: int) -> float:
     """
     if isinstance(process, Dirichlet):
         return log_constant(process, n)
+    if isinstance(process, FiniteMixture):
+        k = np.arange(n_clusters, MOST_COMPONENTS, dtype=float)
+        ways, seats = (np.prod([k - i for i in range(n_clusters)], axis=0), np.ones_like(k))
+        for i in range(n):
+            seats *= process.alpha * k + i
+        return math.log(math.fsum(process.components(k) * ways / seats))
     alpha, sigma = process
+    if isinstance(process, PitmanYor):
+        new = math.fsum(math.log(alpha + i * sigma) for i in range(1, n_clusters))
+        return new - math.fsum(math.log(alpha + i) for i in range(1, n))
     step = 0.01
     y = np.exp(np.arange(-40.0, 6.5, step))
     logs = (n - 1) * np.log(-np.expm1(-y / sigma)) + n_clusters * y - alpha * np.expm1(y) + np.log(y)
@@ -220,8 +248,13 @@ def predictive_weights(partition: Partition, process: Process) -> Weights:
     if isinstance(process, Dirichlet):
         total = n + process.alpha
         return Weights([len(block) / total for block in blocks], process.alpha / total)
-    alpha, sigma = process
     k = len(blocks)
+    if not isinstance(process, GeneralisedGamma):
+        old, *more = (log_total(process, *at) for at in ((n, k), (n + 1, k), (n + 1, k + 1)))
+        gains = [log_cluster_weight(process, len(b) + 1) - log_cluster_weight(process, len(b)) for b in blocks]
+        first = log_cluster_weight(process, 1)
+        return Weights([math.exp(gain + more[0] - old) for gain in gains], math.exp(first + more[1] - old))
+    alpha, sigma = process
     old = math.exp(log_total(process, n + 1, k) - log_total(process, n, k))
     new = math.exp(log_total(process, n + 1, k + 1) - log_total(process, n, k))
     return Weights([(len(block) - sigma) * old for block in blocks], alpha * sigma * new)

@@ -3,13 +3,39 @@
 import math
 
 import numpy as np
+from sklearn.metrics import adjusted_rand_score
 
 from bayesgrove.stats.partitions import all_partitions
 
 
+def entropy(labels) -> float:
+    """Of the sizes of the blocks, in nats."""
+    shares = [list(labels).count(label) / len(labels) for label in set(labels)]
+    return -sum(share * math.log(share) for share in shares)
+
+
+def weighted(estimate, truth, loss: str, a: float) -> float:
+    """`a` for parting what belongs together, 2 - a for joining what does not."""
+    if loss == "binder":
+        pairs = [(i, j) for i in range(len(truth)) for j in range(i)]
+        parted = sum(truth[i] == truth[j] and estimate[i] != estimate[j] for i, j in pairs)
+        joined = sum(truth[i] != truth[j] and estimate[i] == estimate[j] for i, j in pairs)
+        return (a * parted + (2 - a) * joined) / max(1, len(pairs))
+    joint = entropy(list(zip(estimate, truth, strict=True)))
+    return a * (joint - entropy(truth)) + (2 - a) * (joint - entropy(estimate))
+
+
 def distance(first, second, loss: str) -> float:
-    """Variation of information in nats, or the share of pairs that one partition joins and the other parts."""
+    """Variation of information in nats, or the share of pairs that one partition joins and the other parts; others."""
     n = len(first)
+    if loss == "omari":
+        return 1.0 - adjusted_rand_score(first, second)
+    if loss in ("nvi", "nid"):
+        joint, larger = entropy(list(zip(first, second, strict=True))), max(entropy(first), entropy(second))
+        if larger < 1e-12:
+            return 0.0
+        mutual = entropy(first) + entropy(second) - joint
+        return 1.0 - mutual / (joint if loss == "nvi" else larger)
     if loss == "binder":
         pairs = [(i, j) for i in range(n) for j in range(i)]
         differ = [(first[i] == first[j]) != (second[i] == second[j]) for i, j in pairs]

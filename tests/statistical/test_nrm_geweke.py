@@ -9,12 +9,28 @@ from bayesgrove.inference.calibration import simulation_based_calibration
 from bayesgrove.inference.geweke import geweke_test
 from bayesgrove.inference.schedule import Schedule
 from reference.generative import MixtureModel
-from reference.mixtures import FREE_DP, FREE_NGGP, GIBBS, LIKELIHOOD, LOCAL, PROCESS, SCHEDULES, anchors
+from reference.mixtures import (
+    FREE_DP,
+    FREE_FEW,
+    FREE_NGGP,
+    FREE_PITMAN,
+    GIBBS,
+    LIKELIHOOD,
+    LOCAL,
+    PROCESS,
+    SCHEDULES,
+    anchors,
+)
 
 pytestmark = pytest.mark.statistical
 SHORT = (anchors("uniform", "tree", "cluster"), GIBBS, PROCESS)
 WHOLE = (anchors("uniform", "tree", "cluster", "balanced", "v1", "jain-neal"), GIBBS, LOCAL, PROCESS)
-MODELS = {"dp": MixtureModel(FREE_DP), "nggp": MixtureModel(FREE_NGGP)}
+MODELS = {
+    "dp": MixtureModel(FREE_DP),
+    "nggp": MixtureModel(FREE_NGGP),
+    "pitman-yor": MixtureModel(FREE_PITMAN),
+    "mfm": MixtureModel(FREE_FEW),
+}
 
 
 def check(report, n_functionals=12):
@@ -22,7 +38,13 @@ def check(report, n_functionals=12):
     assert report.passed, report
 
 
-@pytest.mark.parametrize(("kind", "n_chain"), [("dp", 40_000), pytest.param("nggp", 100_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("kind", "n_chain"),
+    [
+        ("dp", 40_000),
+        *(pytest.param(kind, 100_000, marks=pytest.mark.slow) for kind in ("nggp", "pitman-yor", "mfm")),
+    ],
+)
 def test_sweeps_leave_the_joint_law_of_everything_as_it_is(kind, n_chain):
     report = geweke_test(MODELS[kind], SHORT, n_forward=20_000, n_chain=n_chain, seed=1)
     check(report)
@@ -46,7 +68,7 @@ def test_with_a_learned_number_of_the_likelihood():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "model", [*MODELS.values(), MixtureModel(FREE_NGGP, ("variance",))], ids=["dp", "nggp", "learned"]
+    "model", [*MODELS.values(), MixtureModel(FREE_NGGP, ("variance",))], ids=[*MODELS, "learned"]
 )
 def test_calibration(model):
     """From the sampler's own start and through burn-in, 200 replications."""

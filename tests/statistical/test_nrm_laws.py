@@ -29,13 +29,14 @@ from bayesgrove.stats.testing import (
     partition_counts,
 )
 from conftest import find_shared_file
-from reference import compiled, nrm_settings
+from reference import compiled, nrm, nrm_settings
 from reference.enumerate_moves import collapsed
 from reference.mixtures import (
     DP,
     FREE_DP,
     FREE_NGGP,
     GIBBS,
+    GIBBS_TYPE,
     LIKELIHOOD,
     LOCAL,
     NGGP,
@@ -55,8 +56,8 @@ from reference.nrm_moves import fixed_rule, gibbs_scan
 
 pytestmark = pytest.mark.statistical
 N_SWEEPS = 100_000
-N_TESTS = 12 + 40 + 4 + 56
-"""Schedules, moves alone, random hyper-parameters, single moves."""
+N_TESTS = 12 + 15 + 40 + 4 + 56
+"""Schedules, those with a factor V, moves alone, random hyper-parameters, single moves."""
 LEVEL = bonferroni_level(1e-3, N_TESTS)
 LARGEST_Z = 4.4
 PROCESSES = {"dp": DP, "nggp": NGGP}
@@ -107,6 +108,19 @@ def schedule_cases():
 @pytest.mark.parametrize(("name", "data", "kind"), list(schedule_cases()))
 def test_schedules(name, data, kind):
     check_posterior(data, kind, SCHEDULES[name], 101)
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+@pytest.mark.parametrize("kind", GIBBS_TYPE)
+def test_schedules_of_priors_with_a_factor_of_the_number_of_clusters(name, kind):
+    process, twin = GIBBS_TYPE[kind]
+    inputs = numbers()["posterior"]["one_d"]["inputs"]
+    log_evidence = nrm.gaussian_evidence(inputs["X"], inputs["s2"], inputs["t2"])
+    exact = nrm.posterior(log_evidence, 5, twin)
+    labels, scalars = run(golden_sampler("one_d", process), 107, SCHEDULES[name], 20_000)
+    check_law(labels, scalars, exact.probabilities)
+    last = tuple(labels[-1].tolist())
+    assert scalars["log_joint"][-1] == pytest.approx(nrm.log_marginal_joint(last, log_evidence, twin), abs=1e-9)
 
 
 # Each move alone, or with the least that makes it irreducible

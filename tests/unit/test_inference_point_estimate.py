@@ -215,7 +215,7 @@ def test_certainty_of_one_cluster_has_no_alternative():
 
 def test_bad_settings_are_named(monkeypatch):
     posterior = Posterior([[[0, 0, 1], [0, 1, 2]]])
-    with pytest.raises(InvalidSettingError, match='loss is "vi" or "binder", got \'rand\''):
+    with pytest.raises(InvalidSettingError, match="loss is one of vi, binder, omari, nvi, nid, got 'rand'"):
         posterior.point_estimate("rand")
     with pytest.raises(InvalidSettingError, match="n_starts must be at least 1, got 0"):
         posterior.point_estimate(n_starts=0)

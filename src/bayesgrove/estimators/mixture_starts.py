@@ -14,6 +14,8 @@ from bayesgrove.models.nrm.process import Process
 from bayesgrove.models.nrm.starts import GivenLabels, IncrementalStart, OneCluster, SampleStart, Singletons
 from bayesgrove.trees.cuts import find_front, labels_of_front
 
+LEAST_CONCENTRATION = 0.01
+"""Of the trees chains begin with: that of a Pitman-Yor process may be negative."""
 INITS = ("guide", "bhc", "one", "singletons", "ibhc", "randomized-bhc")
 
 
@@ -28,7 +30,7 @@ class RandomizedStart:
         """Labels of all rows."""
         bound = self.bound._replace(free=())
         seed = int(rng.integers(2**31))
-        fitted = fit_randomized_best(bound, self.process.alpha, Settings(), seed, 1, None)
+        fitted = fit_randomized_best(bound, max(self.process.alpha, LEAST_CONCENTRATION), Settings(), seed, 1, None)
         return labels_of_front(fitted.tree, find_front(fitted.tree, "half", None, None, None))
 
 

@@ -13,8 +13,9 @@ from bayesgrove.estimators.clusterer import Clusterer, typical_row
 from bayesgrove.estimators.layouts import label_draws
 from bayesgrove.estimators.mixture_clusters import cluster_posterior, posterior_of, probability_apart, united
 from bayesgrove.estimators.mixture_likelihood import covariances_by_evidence
+from bayesgrove.estimators.mixture_processes import IN_PAPER, is_process, made_process, resolve_process
 from bayesgrove.estimators.mixture_starts import first_labels
-from bayesgrove.estimators.settings import check_choice, check_learnable
+from bayesgrove.estimators.settings import check_choice
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.similarity import cohesion
 from bayesgrove.io.schema import (
@@ -49,7 +50,7 @@ from bayesgrove.models.nrm.predictive import (
     keep_draws,
     log_density,
 )
-from bayesgrove.models.nrm.process import DIRICHLET, GENERALISED_GAMMA, Process, log_kappa_table
+from bayesgrove.models.nrm.process import GENERALISED_GAMMA, Process, log_kappa_table
 from bayesgrove.models.nrm.sampler import make_sampler
 from bayesgrove.models.nrm.schedules import SAMPLERS, schedule_of
 from bayesgrove.models.nrm.starts import SampleStart
@@ -57,7 +58,6 @@ from bayesgrove.models.nrm.warm import compile_kernels
 from bayesgrove.stats.partitions import relabel
 
 GUIDE_PATH = 0x6D1D
-KINDS = {"dp": DIRICHLET, "nggp": GENERALISED_GAMMA, "nig": GENERALISED_GAMMA}
 KEPT = record(
     Kept,
     "kept_",
@@ -75,17 +75,6 @@ CLUSTER_DRAWS = array("iu", "chains", "cluster_draws", "rows", words="draws of c
 COMPONENTS = label_array("rows", "components do not fit the tree", "components are not 0, 1, ...")
 
 
-def made_process(given: list[float]) -> Process:
-    """The process of a file."""
-    kind, alpha, sigma, free_alpha, free_sigma, *hyper = given
-    return Process(int(kind), alpha, sigma, bool(free_alpha), bool(free_sigma), *hyper)
-
-
-def is_process(process: Process) -> bool:
-    """Whether a process of a file is one."""
-    return process.kind in KINDS.values() and 0.0 <= process.sigma < 1.0
-
-
 def scalar_names(reading: Reading) -> tuple[str, ...]:
     """Scalars that draws of this model must have."""
     process = reading["process"]
@@ -100,18 +89,21 @@ class NRMMixture(ChainEstimator, Clusterer):
     The number of components of the mixture is part of the posterior. A cluster is a union of components that no valley
     of the density separates; the components of each draw are united, so that clusters have a posterior, too. The
     Dirichlet process ("dp") expects the number of components to grow with log n; the normalised generalised gamma
-    process ("nggp") and normalised inverse Gaussian process ("nig") allow many small components beside large ones. The
-    default sampler splits and merges components along a guide tree; unlike the published tree-guided sampler it leaves
-    the posterior invariant.
+    process ("nggp"), the normalised inverse Gaussian process ("nig") and Pitman and Yor's process ("pitman-yor") allow
+    many small components beside large ones; in a mixture of finite mixtures ("mfm") the number stays bounded as n
+    grows. The default sampler splits and merges components along a guide tree; unlike the published tree-guided sampler
+    it leaves the posterior invariant.
 
     Parameters
     ----------
-    process : {"dp", "nggp", "nig"}, default="dp"
-        The prior over partitions.
+    process : {"dp", "nggp", "nig", "pitman-yor", "mfm"}, default="dp"
+        The prior over partitions; `bayesgrove.prior_clusters` shows what it says about the number of clusters.
     concentration : float or "auto", default="auto"
-        alpha in the papers. "auto" learns it under a Gamma(1, 1) prior; a number stays fixed.
+        alpha in the papers; of the "mfm" the parameter of the symmetric Dirichlet weights, at least 0.001. "auto" learns
+        it under a Gamma(1, 1) prior; a number stays fixed. Of the "pitman-yor" a number above -sigma.
     sigma : float or "auto", default="auto"
-        Of the "nggp" only, between 0 and 1; "auto" learns it under a Beta(1.5, 1.5) prior. The "nig" has 1/2.
+        Of the "nggp", and the discount of the "pitman-yor", between 0 and 1; "auto" learns it under a Beta(1.5, 1.5) or
+        Beta(1, 4) prior. The "nig" has 1/2.
     likelihood : str or Likelihood, default="auto"
         "auto" chooses a family per column and learns its hyperparameters; for 2 to 40 complete Gaussian columns it
         chooses diagonal or full covariances by the evidence of trees of the rows, as `BHC` does, and learns the scale
@@ -124,6 +116,9 @@ class NRMMixture(ChainEstimator, Clusterer):
     sampler : {"tree-guided", "split-merge", "gibbs", "paper"}, default="tree-guided"
         "paper" is the printed sampler of Lee and Choi (2015), kept for reproduction: it does *not* leave the posterior
         invariant and finds too few clusters.
+    components : str or tuple, default="beta-negative-binomial"
+        Of the "mfm" only: the prior of the number of components less one, ("beta-negative-binomial", 1, 4, 3),
+        ("geometric", 0.1) or ("poisson", 1); a name alone takes these numbers.
     init : {"guide", "bhc", "one", "singletons", "ibhc", "randomized-bhc"} or array of labels, default="guide"
         Where chains begin: a partition drawn from the guide tree, or greedy clustering of a random sample ("bhc"),
         each chain with its own; ....
@@ -205,10 +200,10 @@ class NRMMixture(ChainEstimator, Clusterer):
 
     _layout = (
         *Clusterer._layout,
-        Field("process", json_value(made_process, lambda process: [float(number) for number in process]), "_process"),
+        Field("process", json_value(made_process, Process.flat), "_process"),
         Field("sigma", NUMBER, "sigma_"),
         Check("this is no process", lambda read: is_process(read["process"])),
-        Check(NOT_FINITE, lambda read: np.isfinite([read["sigma"], read["process"].alpha, *read["process"][5:]]).all()),
+        Check(NOT_FINITE, lambda read: np.isfinite([read["sigma"], *read["process"].flat()]).all()),
         *label_draws(scalar_names),
         Size("stats", lambda read: n_stats(read["likelihood"].prior)),
         Size("free", lambda read: len(read["likelihood"].free)),
@@ -238,6 +233,7 @@ class NRMMixture(ChainEstimator, Clusterer):
         sampler: str = "tree-guided",
         *,
         clusters: str = "unions",
+        components: Any = "beta-negative-binomial",
         init: Any = "guide",
         n_chains: int = 4,
         n_tune: int = 200,
@@ -259,6 +255,7 @@ class NRMMixture(ChainEstimator, Clusterer):
         self.likelihood = likelihood
         self.sampler = sampler
         self.clusters = clusters
+        self.components = components
         self.init = init
         self.n_chains = n_chains
         self.n_tune = n_tune
@@ -301,21 +298,17 @@ class NRMMixture(ChainEstimator, Clusterer):
         return self
 
     def _resolve_process(self) -> Process:
-        check_choice("process", self.process, tuple(KINDS))
         check_choice("sampler", self.sampler, (*SAMPLERS, "paper"))
         check_choice("clusters", self.clusters, ("unions", "components"))
         check_choice("paper_variant", self.paper_variant, tuple(VARIANTS))
-        free_alpha = isinstance(self.concentration, str) and self.concentration == "auto"
-        check_learnable("concentration", self.concentration)
-        alpha = 1.0 if free_alpha else float(self.concentration)
-        if self.process == "dp":
-            return Process(DIRICHLET, alpha, 0.0, free_alpha, False)
-        if self.process == "nig":
-            return Process(GENERALISED_GAMMA, alpha, 0.5, free_alpha, False)
-        free_sigma = isinstance(self.sigma, str) and self.sigma == "auto"
-        if not free_sigma and not (isinstance(self.sigma, float | np.floating) and 0.0 < self.sigma < 1.0):
-            raise InvalidSettingError(f"sigma must lie between 0 and 1 or be 'auto', got {self.sigma!r}. Try 0.5.")
-        return Process(GENERALISED_GAMMA, alpha, 0.5 if free_sigma else float(self.sigma), free_alpha, free_sigma)
+        process = resolve_process(self.process, self.concentration, self.sigma, self.components)
+        if self.sampler == "paper" and self.process not in IN_PAPER:
+            raise InvalidSettingError(
+                f"sampler='paper' knows the processes {', '.join(IN_PAPER)}, got process={self.process!r}. "
+                "Leave sampler at its default.",
+                setting="sampler",
+            )
+        return process
 
     def _make_sampler(self, bound: Bound, process: Process) -> Any:
         start, about = first_labels(self.init, bound, process), self._fingerprint()
@@ -347,7 +340,7 @@ class NRMMixture(ChainEstimator, Clusterer):
         _, alpha, sigma = numbers.mean(axis=0)
         self.concentration_, self.sigma_ = float(alpha), float(sigma)
         learned = self._learn_likelihood()
-        log_kappa = log_kappa_table(self._process.kind, numbers.mean(axis=0), self.labels_.size)
+        log_kappa = log_kappa_table(self._process, numbers.mean(axis=0), self.labels_.size)
         draws = posterior.labels.reshape(-1, posterior.n_items)
         together = cohesion(self.cluster_posterior_.labels.reshape(-1, posterior.n_items), self.labels_)
         between = None if found is None else 1.0 - self.apart_
@@ -361,6 +354,7 @@ class NRMMixture(ChainEstimator, Clusterer):
             numbers[chosen],
             log_factors[chosen],
             self.labels_,
+            self._process.components,
         )
         details = {"verdict": self.diagnostics_.verdict.sentence_for_readers, "n_components": self.n_components_}
         self._set_result(self._about, details, self._describe_rows(bound.values))

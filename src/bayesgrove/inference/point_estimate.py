@@ -9,7 +9,8 @@ from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError, MemoryLimitError
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.partition_search import search_from
-from bayesgrove.stats.partitions import Loss, distances_to_draws, named_loss, relabel
+from bayesgrove.inference.sweetening import sweeten_from
+from bayesgrove.stats.partitions import Loss, block_costs, distances_to_draws, named_loss, relabel
 
 MIN_SEARCHED_DRAWS, MAX_SEARCHED_DRAWS = 100, 500
 MAX_SEARCHED_LABELS = 2_000_000
@@ -35,7 +36,7 @@ class PointEstimate:
     expected_loss : float
         Mean loss over all draws; of the variation of information in nats, of Binder's loss as a share of the pairs.
     loss : str
-        "vi" or "binder".
+        Its name.
     n_draws_searched, n_starts : int
         How wide the search was.
     """
@@ -65,6 +66,7 @@ def estimate_partition(
     n_starts: int | None = None,
     max_clusters: int | None = None,
     n_jobs: int | None = None,
+    a: float = 1.0,
 ) -> PointEstimate:
     """The partition of least expected loss that a stochastic search finds.
 
@@ -73,16 +75,19 @@ def estimate_partition(
     seed : int
     draws : int32 array of shape (n_draws, n_items)
         As `stats.partitions.relabel_draws` gives them.
-    loss : {"vi", "binder"}
+    loss : {"vi", "binder", "omari", "nvi", "nid"}
     n_starts, max_clusters, n_jobs : int, optional
         As in `Posterior.point_estimate`.
+    a : float
+        Weight of "vi" and "binder".
     """
-    measure = named_loss(loss, draws.shape[1])
+    measure = named_loss(loss, draws.shape[1], a)
     searched = spread_draws(draws)
     n_starts = affordable_starts(searched) if n_starts is None else n_starts
     check_search(n_starts, max_clusters)
     good_draws = best_draw(searched, measure, max_clusters, n_jobs)
-    found = run_starts(seed, searched, measure, good_draws, n_starts, max_clusters, n_jobs)
+    run = run_starts if measure.is_plain else run_sweetening
+    found = run(seed, searched, measure, good_draws, n_starts, max_clusters, n_jobs)
     candidates = np.unique(np.array([relabel(labels) for labels in (*good_draws, *found)], np.int32), axis=0)
     expected = distances_to_draws(candidates, draws, measure).mean(axis=1)
     best = int(np.argmin(expected))
@@ -119,6 +124,9 @@ def mean_clusters(draws: np.ndarray) -> int:
 def best_draw(draws: np.ndarray, measure: Loss, max_clusters: int | None, n_jobs: int | None) -> list[np.ndarray]:
     """The draw nearest to all draws, of those with no more than `max_clusters`; an empty list when there is none."""
     n_draws = len(draws)
+    if not measure.is_plain:  # may differ from one direction to the other
+        totals = distances_to_draws(draws, draws, measure).sum(axis=1)
+        return least_draw(draws, totals, max_clusters)
     blocks = range(0, n_draws, ROWS_PER_JOB)
     # A distance serves both of its draws: block after block looks only at draws that come after it.
     parts = Parallel(n_jobs=n_jobs, require="sharedmem")(
@@ -128,6 +136,11 @@ def best_draw(draws: np.ndarray, measure: Loss, max_clusters: int | None, n_jobs
     for first, part in zip(blocks, parts, strict=True):
         totals[first : first + len(part)] += part.sum(axis=1)
         totals[first + len(part) :] += part[:, len(part) :].sum(axis=0)
+    return least_draw(draws, totals, max_clusters)
+
+
+def least_draw(draws: np.ndarray, totals: np.ndarray, max_clusters: int | None) -> list[np.ndarray]:
+    """The draw of least total among those with no more than `max_clusters`."""
     if max_clusters is not None:
         totals[draws.max(axis=1) >= max_clusters] = np.inf
     best = int(np.argmin(totals))
@@ -152,6 +165,33 @@ def run_starts(
     starts = first_partitions(seed, n_items, min(limit, 2 * int(widths.max())), good_draws, n_starts)
     results: list[np.ndarray] = Parallel(n_jobs=n_jobs, require="sharedmem")(
         delayed(search_from)(generator(seed, number), start, cells, int(offsets[-1]), measure.step, limit, N_ATTEMPTS)
+        for number, start in enumerate(starts)
+    )
+    return results
+
+
+def run_sweetening(
+    seed: int,
+    draws: np.ndarray,
+    measure: Loss,
+    good_draws: list[np.ndarray],
+    n_starts: int,
+    max_clusters: int | None,
+    n_jobs: int | None,
+) -> list[np.ndarray]:
+    """One local minimum per start of a loss that is no plain sum; the first starts are estimates under one that is."""
+    n_items = draws.shape[1]
+    plain = named_loss("binder" if measure.name in ("binder", "omari") else "vi", n_items)
+    known = run_starts(seed, draws, plain, good_draws, min(n_starts, MIN_STARTS), max_clusters, n_jobs)
+    offsets = np.concatenate([[0], np.cumsum(draws.max(axis=1).astype(np.int64) + 1)])
+    limit = cluster_limit(int(offsets[-1]), n_items, max_clusters, good_draws)
+    cells = np.ascontiguousarray((draws + offsets[:-1, np.newaxis]).T)
+    starts = known + first_partitions(seed, n_items, min(limit, 2 * mean_clusters(draws)), good_draws, n_starts)
+    starts = [relabel(start) for start in starts if start[0] != NULL] + [relabel(np.arange(n_items) % limit)]
+    n_attempts = N_ATTEMPTS if draws.size * mean_clusters(draws) < MAX_SCAN // 100 else 1
+    arguments = (block_costs(draws, measure.step), measure.step, measure.code, measure.a, measure.scale, limit)
+    results: list[np.ndarray] = Parallel(n_jobs=n_jobs, require="sharedmem")(
+        delayed(sweeten_from)(generator(seed, number), start, cells, int(offsets[-1]), *arguments, n_attempts)
         for number, start in enumerate(starts)
     )
     return results

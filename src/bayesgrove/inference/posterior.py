@@ -16,7 +16,9 @@ from bayesgrove.inference.credible import CredibleBall, ball_around
 from bayesgrove.inference.diagnostics import Diagnostics, diagnose
 from bayesgrove.inference.export import draws_to_arviz, write_netcdf
 from bayesgrove.inference.notebook import draws_html
+from bayesgrove.inference.certain import CertainItems, certain_items
 from bayesgrove.inference.point_estimate import PointEstimate, estimate_partition
+from bayesgrove.inference.representatives import Representatives, representatives_of
 from bayesgrove.inference.similarity import Certainty, certainty_of
 from bayesgrove.stats.partitions import co_clustering, relabel, relabel_draws
 from bayesgrove.trees import Tree
@@ -158,6 +160,7 @@ class Posterior:
         self,
         loss: str = "vi",
         *,
+        a: float = 1.0,
         n_starts: int | None = None,
         random_state: Any = None,
         max_clusters: int | None = None,
@@ -167,8 +170,12 @@ class Posterior:
 
         Parameters
         ----------
-        loss : {"vi", "binder"}
-            Variation of information (exact, in nats) or Binder's loss (share of pairs of items that differ).
+        loss : {"vi", "binder", "omari", "nvi", "nid"}
+            Variation of information (exact, in nats), Binder's loss (share of pairs of items that differ), one minus
+            the adjusted Rand index, normalised variation of information, or normalised information distance.
+        a : float
+            Of "vi" and "binder", between 0 and 2: the cost of parting items that belong together, that of joining
+            items that do not being 2 - a. More than 1 gives fewer clusters.
         n_starts : int, optional
             Local searches, of which the best is taken: 16, or fewer (at least 4) where they take long.
         random_state : None, int or Generator
@@ -194,7 +201,47 @@ class Posterior:
             n_starts=n_starts,
             max_clusters=max_clusters,
             n_jobs=n_jobs,
+            a=a,
         )
+
+    def representatives(self, n: int = 3, *, n_starts: int = 4, random_state: Any = None) -> Representatives:
+        """Some partitions that together stand for the posterior, each with its share of the draws.
+
+        Where chains agree on one mode they resemble each other; where the posterior has several, one stands for each.
+
+        Parameters
+        ----------
+        n : int
+            How many, at most; fewer where one would stand for no draw.
+        n_starts : int
+            First choices of the partitions, of which the best is taken.
+        random_state : None, int or Generator
+
+        Notes
+        -----
+        Balocchi and Wade's WASABI (2025): the partitions whose weighted mixture is nearest to the draws in Wasserstein
+        distance under the variation of information. Draws go to the nearest partition and each partition becomes the
+        point estimate of its draws, in turns, until nothing changes.
+        """
+        return representatives_of(resolve_seed(random_state), self._draws, n, n_starts)
+
+    def certain(self, probability: float = 0.95, *, n_starts: int = 16, random_state: Any = None) -> CertainItems:
+        """As many items as possible whose clustering among themselves has at least this probability.
+
+        Parameters
+        ----------
+        probability : float
+            Share of the draws in which these items are divided in just this way, above 0 and at most 1.
+        n_starts : int
+            Greedy searches, each from another item, of which the best is taken.
+        random_state : None, int or Generator
+
+        Notes
+        -----
+        After CHIPS (Dahl, Page and Barrientos): items are added one by one, each with the cluster, or a new one, that
+        keeps the most draws, while enough are kept.
+        """
+        return certain_items(resolve_seed(random_state), self._draws, probability, n_starts)
 
     def credible_ball(
         self, level: float = 0.95, loss: str = "vi", *, center: ArrayLike | None = None, random_state: Any = None

@@ -2,7 +2,7 @@
 
 from bayesgrove.plot.chains import ranks, score_traces, trace
 from bayesgrove.plot.cluster_tables import class_table, emissions
-from bayesgrove.plot.counts import cluster_counts
+from bayesgrove.plot.counts import cluster_counts, prior_counts
 from bayesgrove.plot.dendrograms import dendrogram
 from bayesgrove.plot.embeddings import embedding
 from bayesgrove.plot.icicles import icicle
@@ -27,6 +27,7 @@ __all__ = [
     "labelled_tree",
     "level_scores",
     "level_tree",
+    "prior_counts",
     "profile",
     "ranks",
     "score_traces",

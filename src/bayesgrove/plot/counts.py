@@ -63,6 +63,48 @@ def cluster_counts(result: Any, ax: Any = None, *, level: float = 0.9, title: st
     return ax
 
 
+def prior_counts(prior: Any, ax: Any = None, *, level: float = 0.9, title: str | None = None) -> Any:
+    """Draw the prior probability of each number of clusters and return the matplotlib axes.
+
+    Parameters
+    ----------
+    prior : PriorClusters
+        What `bayesgrove.prior_clusters` gives.
+    ax : matplotlib axes, optional
+        A new figure when missing.
+    level : float
+        Probability of the interval under the bracket.
+    title : str, optional
+        In place of the process and its mean.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import bayesgrove as bg
+    >>> ax = bg.prior_clusters("mfm", 50, concentration=1.0).plot()
+    >>> ax.get_title(), ax.texts[0].get_text()
+    ('mfm, 50 rows: 1.9 clusters expected', '90 %: 1 to 4')
+    >>> plt.close(ax.figure)
+    """
+    if not 0.0 < level <= 1.0:
+        raise InvalidSettingError(f"level lies between 0 and 1, got {level}. Try 0.9.")
+    law = CountLaw(prior.counts, prior.probabilities, False)
+    ax = new_axes(ax, (5.6, 3.6))
+    shown = shown_counts(law)
+    percent = 100.0 * law.probability[shown]
+    ax.bar(law.counts[shown], percent, 0.82, color=OTHERS)
+    low, high = law.interval(level)
+    ax.set_ylim(0.0, 1.22 * float(percent.max()))
+    ax.set_xlim(0.2, max(law.counts[shown][-1], high) + 0.8)
+    name_axes(ax, "number of clusters", "prior probability (%)")
+    _bracket(
+        ax, low, high, float(percent.max()), f"{100 * level:.3g} %: {low:,}" + (f" to {high:,}" if high > low else "")
+    )
+    set_title(ax, f"{prior.process}, {prior.n:,} rows: {prior.mean:.2g} clusters expected" if title is None else title)
+    _whole_ticks(ax)
+    return ax
+
+
 def _bracket(ax: Any, low: int, high: int, top: float, words: str) -> None:
     """The interval over the bars, and what it is."""
     ends = np.array([low - 0.41, low - 0.41, high + 0.41, high + 0.41])

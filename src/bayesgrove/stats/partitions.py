@@ -235,36 +235,84 @@ def first_appearances(draws, n_values):
     return out
 
 
+WEIGHTED, OMARI, NVI, NID = range(4)
+LOSSES = {"vi": WEIGHTED, "binder": WEIGHTED, "omari": OMARI, "nvi": NVI, "nid": NID}
+
+
 class Loss(NamedTuple):
-    """A distance of partitions: cost of the first's blocks + cost of the second's - 2 x cost of their meetings."""
+    """A distance of partitions, from the costs of the first's blocks, of the second's and of their meetings."""
 
     name: str
     step: np.ndarray
     """Cost of a block of m + 1 items less that of m items, for m = 0 .. n_items - 1."""
     scale: float
     """What the sum of costs is divided by."""
+    code: int = WEIGHTED
+    """How the three costs make the loss; see `loss_value`."""
+    a: float = 1.0
+    """Cost of parting what belongs together; of joining what does not, 2 - a."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is the sum of costs itself."""
+        return self.code == WEIGHTED and self.a == 1.0
 
 
-def named_loss(name: str, n_items: int) -> Loss:
-    """The variation of information ("vi", in nats) or the share of pairs that differ ("binder").
+def named_loss(name: str, n_items: int, a: float = 1.0) -> Loss:
+    """The variation of information ("vi", in nats), the share of pairs that differ ("binder") and their relatives.
+
+    "omari" is 1 - the adjusted Rand index; "nvi" and "nid" are the variation of information over the joint entropy, and
+    1 - mutual information over the larger entropy.
 
     Notes
     -----
-    A block of m items costs m log m for "vi", divided by n in the end, and m (m - 1) / 2 for "binder", divided by
-    the number of pairs. One search and one distance therefore serve both.
+    A block of m items costs m log m for "vi", "nvi" and "nid", divided by n in the end, and m (m - 1) / 2 for "binder"
+    and "omari", divided by the number of pairs.
     """
+    if name not in LOSSES:
+        raise InvalidSettingError(f"loss is one of {', '.join(LOSSES)}, got {name!r}. Choose one of these.")
+    if not 0.0 < a < 2.0 or (a != 1.0 and name not in ("vi", "binder")):
+        raise InvalidSettingError(f'a lies between 0 and 2 and is 1 but for "vi" and "binder", got {a}. Try 1.0.')
     sizes = np.arange(n_items + 1.0)
-    if name == "vi":
-        costs = np.concatenate([[0.0], sizes[1:] * np.log(sizes[1:])])
-        return Loss(name, np.diff(costs), float(n_items))
-    if name == "binder":
-        return Loss(name, sizes[:-1], max(1.0, n_items * (n_items - 1) / 2.0))
-    raise InvalidSettingError(f'loss is "vi" or "binder", got {name!r}. Choose one of these.')
+    if name in ("binder", "omari"):
+        return Loss(name, sizes[:-1], max(1.0, n_items * (n_items - 1) / 2.0), LOSSES[name], float(a))
+    costs = np.concatenate([[0.0], sizes[1:] * np.log(sizes[1:])])
+    return Loss(name, np.diff(costs), float(n_items), LOSSES[name], float(a))
+
+
+@kernel
+def loss_value(code, a, scale, own, other, shared):
+    """The loss of an estimate whose blocks cost `own`, to a partition whose blocks cost `other`; meetings `shared`."""
+    if code == WEIGHTED:
+        return ((2.0 - a) * own + a * other - 2.0 * shared) / scale
+    if code == OMARI:
+        chance = own * other / scale
+        span = 0.5 * (own + other) - chance
+        return 1.0 - (shared - chance) / span if span > 1e-9 else 0.0
+    entropy, other_entropy = math.log(scale) - own / scale, math.log(scale) - other / scale
+    joint = math.log(scale) - shared / scale
+    if code == NVI:
+        return (2.0 * joint - entropy - other_entropy) / joint if joint > 1e-12 else 0.0
+    larger = max(entropy, other_entropy)
+    return 1.0 - (entropy + other_entropy - joint) / larger if larger > 1e-12 else 0.0
+
+
+@kernel
+def fill_losses(code, a, scale, own, other, shared):
+    """Losses of estimates (rows) to draws (columns) in place of the costs of their meetings."""
+    for row in range(own.size):
+        for draw in range(other.size):
+            value = loss_value(code, a, scale, own[row], other[draw], shared[row, draw])
+            shared[row, draw] = max(value, 0.0)
 
 
 def distances_to_draws(partitions: np.ndarray, draws: np.ndarray, loss: Loss) -> np.ndarray:
     """Loss between every partition and every draw, both as `relabel_draws` gives them: (n_partitions, n_draws)."""
     distances = meeting_costs(partitions, draws, loss.step)
+    if not loss.is_plain:
+        own, other = block_costs(partitions, loss.step), block_costs(draws, loss.step)
+        fill_losses(loss.code, loss.a, loss.scale, own, other, distances)
+        return distances
     distances *= -2.0
     distances += block_costs(partitions, loss.step)[:, np.newaxis] + block_costs(draws, loss.step)
     return np.maximum(distances / loss.scale, 0.0)

@@ -1,17 +1,27 @@
-"""The Chinese restaurant process: its law over partitions, seating and expected number of clusters.
+"""Priors over partitions: the Chinese restaurant process, Pitman and Yor's, and mixtures of finite mixtures.
 
-Kernels expect a concentration > 0 and do not check it; `check_concentration` is for the Python before them.
+Each is of Gibbs type: a partition of n items into K blocks of sizes m has probability V(n, K) prod w(m), with
+
+    process                  w(m)                                 V(n, K)
+    Chinese restaurant       Gamma(m)                             a^K Gamma(a) / Gamma(a + n)
+    Pitman-Yor               Gamma(m - d) / Gamma(1 - d)          prod_{i=1}^{K-1} (a + i d) Gamma(a+1) / Gamma(a + n)
+    mixture of finite ones   Gamma(m + a) / Gamma(a)              sum_k P(k) k! / (k - K)! Gamma(a k) / Gamma(a k + n)
+
+a the concentration, d the discount, P(k) the prior of the number of components (Miller and Harrison 2018). Kernels
+expect parameters in their ranges; `check_concentration` is for the Python before them.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import gammaln
 
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.jit import kernel
 from bayesgrove.stats.partitions import relabel
-from bayesgrove.stats.special import log_gamma_table, log_rising
+from bayesgrove.stats.special import log_beta, log_gamma_table, log_rising
 
 
 def check_concentration(concentration: float) -> float:
@@ -85,3 +95,100 @@ def draw_crp(rng, n_items, concentration):
         else:
             labels[i] = labels[rng.integers(0, i)]
     return labels
+
+
+# Pitman-Yor process
+
+
+@kernel
+def fill_pitman_yor(concentration, discount, n_items, table):
+    """log V(n, K) for K = 1, 2, ... to `table`; entry 0 is 0."""
+    total = math.lgamma(concentration + 1.0) - math.lgamma(concentration + n_items)
+    table[0] = 0.0
+    for k in range(1, table.size):
+        table[k] = total
+        total += math.log(concentration + k * discount)
+
+
+def log_pitman_yor(sizes: ArrayLike, concentration: float, discount: float) -> float:
+    """Log probability of one partition with these block sizes.
+
+    Examples
+    --------
+    >>> round(float(np.exp(log_pitman_yor([2, 1], 1.0, 0.5))), 6)
+    0.125
+    """
+    counts = np.asarray(sizes, float)
+    table = np.empty(counts.size + 1)
+    fill_pitman_yor(concentration, discount, int(counts.sum()), table)
+    return float(table[-1] + (gammaln(counts - discount) - math.lgamma(1.0 - discount)).sum())
+
+
+# Mixture of finite mixtures
+
+GEOMETRIC, POISSON, BETA_NEGATIVE_BINOMIAL = 0, 1, 2
+LEAST_FINITE = 1e-3
+"""Smallest concentration of a mixture of finite mixtures: below it the sums V(n, K) need millions of terms."""
+NEGLIGIBLE = -34.0
+"""Log share of a sum below which its tail is left out."""
+
+
+class Components(NamedTuple):
+    """Prior of the number of components k = 1, 2, ...
+
+    k - 1 is geometric (success probability `a`), Poisson (mean `a`), or beta-negative-binomial: a negative binomial
+    number of `a` successes whose probability is Beta(b, c).
+    """
+
+    kind: float = float(BETA_NEGATIVE_BINOMIAL)
+    a: float = 1.0
+    b: float = 4.0
+    c: float = 3.0
+
+
+@kernel
+def log_components(components, k):
+    """log P(k)."""
+    j, (kind, a, b, c) = k - 1.0, components
+    if kind == GEOMETRIC:
+        return math.log(a) + j * math.log1p(-a) if j > 0.0 else math.log(a)
+    if kind == POISSON:
+        return j * math.log(a) - a - math.lgamma(j + 1.0)
+    return math.lgamma(a + j) - math.lgamma(a) - math.lgamma(j + 1.0) + log_beta(a + b, j + c) - log_beta(b, c)
+
+
+@kernel
+def log_finite_weight(n_items, n_clusters, concentration, components):
+    """log V(n, K): its terms rise to one peak and then fall; the sum ends when k times the last one is negligible."""
+    k, top, total = float(n_clusters), -np.inf, 0.0
+    while True:
+        log_term = math.lgamma(k + 1.0) - math.lgamma(k - n_clusters + 1.0) + log_components(components, k)
+        log_term -= log_rising(concentration * k, n_items)
+        if log_term > top:
+            total = total * math.exp(top - log_term) + 1.0
+            top = log_term
+        else:
+            total += math.exp(log_term - top)
+        if log_term == -np.inf or log_term + math.log(k) < top + math.log(total) + NEGLIGIBLE:
+            return top + math.log(total)
+        k += 1.0
+
+
+@kernel
+def fill_finite(concentration, components, n_items, table):
+    """log V(n, K) for K = 1 .. n to `table`; entry 0 and those beyond n are 0."""
+    for k in range(table.size):
+        table[k] = log_finite_weight(n_items, k, concentration, components) if 0 < k <= n_items else 0.0
+
+
+def log_finite_mixture(sizes: ArrayLike, concentration: float, components: Components = Components()) -> float:
+    """Log probability of one partition with these block sizes.
+
+    Examples
+    --------
+    >>> round(float(np.exp(log_finite_mixture([2], 1.0)) + np.exp(log_finite_mixture([1, 1], 1.0))), 6)
+    1.0
+    """
+    counts = np.asarray(sizes, float)
+    log_weight = log_finite_weight(int(counts.sum()), counts.size, concentration, Components(*map(float, components)))
+    return float(log_weight + (gammaln(counts + concentration) - math.lgamma(concentration)).sum())

@@ -6,6 +6,7 @@ SOURCES = "tests/exact/test_nrm_sources.py::"
 STATES = "tests/unit/test_nrm_states.py::"
 GIBBS, ANCHORS, LAUNCH = "models/nrm/gibbs.py", "models/nrm/anchors.py", "models/nrm/launch.py"
 SPLIT_MERGE, PROCESS = "models/nrm/split_merge.py", "models/nrm/process.py"
+FACTOR_TEST = SOURCES + "test_priors_with_a_factor_of_the_number_of_clusters"
 GIBBS_TEST = SOURCES + "test_gibbs_of_one_point[nggp-1]"
 
 
@@ -29,6 +30,27 @@ MUTANTS = (
         GIBBS_TEST,
     ),
     Mutant("new-cluster term forgotten", GIBBS, "opening = log_kappa[1] + alone[i]", "opening = alone[i]", GIBBS_TEST),
+    Mutant(
+        "factor of the number of clusters forgotten",
+        GIBBS,
+        "opening + log_v[n_clusters + 1] - log_v[n_clusters]",
+        "opening",
+        FACTOR_TEST + "[mfm-gibbs]",
+    ),
+    Mutant(
+        "factor of a point alone forgotten",
+        GIBBS,
+        "            opening += log_v[n_clusters] - log_v[n_clusters - 1]\n",
+        "",
+        FACTOR_TEST + "[negative-gibbs]",
+    ),
+    Mutant(
+        "factor of a split forgotten",
+        ANCHORS,
+        " + weights.log_v[n_merged + 1] - weights.log_v[n_merged]",
+        "",
+        FACTOR_TEST + "[negative-uniform]",
+    ),
     Mutant(
         "a point alone cannot stay",
         GIBBS,

@@ -70,16 +70,21 @@ def fit_either(diagonal: Bound, full: Bound, rows: Any, fit: Fit, fit_all: Fit |
     n, fit_all = rows.shape[0], fit_all or fit
     if n <= rows_compared(n):
         found = [fit_all(diagonal), fit_all(full)]
-        return reported(max(found, key=lambda fitted: fitted.log_evidence), found)
-    sample = np.ascontiguousarray(rows[spread_evenly(n, rows_compared(n))])
+        return reported(found[is_full(found)], found)
+    some = fits_of_sample(diagonal, full, rows, fit)
+    return reported(fit_all(based_on(full, some[1].bound.prior) if is_full(some) else diagonal), some)
+
+
+def fits_of_sample(diagonal: Bound, full: Bound, rows: Any, fit: Fit) -> list[Fitted]:
+    """The fits of some rows under either prior."""
+    n = rows.shape[0]
+    sample = np.ascontiguousarray(rows[spread_evenly(n, min(n, rows_compared(n)))])
     log_measure = diagonal.encoding.total_log_measure(np.count_nonzero(~np.isnan(sample), axis=0))
-    some = [fit(bound._replace(values=sample, log_measure=log_measure)) for bound in (diagonal, full)]
-    is_full = some[1].log_evidence > some[0].log_evidence
-    return reported(fit_all(based_on(full, some[1].bound.prior) if is_full else diagonal), some)
+    return [fit(bound._replace(values=sample, log_measure=log_measure)) for bound in (diagonal, full)]
 
 
-def reported(fitted: Fitted, compared: list[Fitted]) -> Fitted:
-    """The fit with what was compared among its steps, and one line about it in the log."""
+def is_full(compared: list[Fitted]) -> bool:
+    """Whether full covariances have the higher evidence; one line of the log says so."""
     diagonal, full = (one.log_evidence for one in compared)
     logging.getLogger("bayesgrove").info(
         "%s covariances: log evidence %.1f with full ones, %.1f with diagonal ones",
@@ -87,5 +92,11 @@ def reported(fitted: Fitted, compared: list[Fitted]) -> Fitted:
         full,
         diagonal,
     )
+    return full > diagonal
+
+
+def reported(fitted: Fitted, compared: list[Fitted]) -> Fitted:
+    """The fit with what was compared among its steps."""
+    diagonal, full = (one.log_evidence for one in compared)
     steps = {**fitted.steps, "log_evidence_diagonal": diagonal, "log_evidence_full": full}
     return fitted._replace(steps=steps)

@@ -73,15 +73,15 @@ def new_work(prior, n):
 
 
 @kernel
-def log_split_ratio(prior, log_kappa, clusters, one, two, work, parts, log_marginal_union, law, n_merged, options):
+def log_split_ratio(prior, weights, clusters, one, two, work, parts, log_marginal_union, law, n_merged, options):
     """log r of the split, but for the recorded scan and the choice of the anchors by the union's tree."""
-    n, part_sizes = clusters.labels.size, work.sizes
+    n, part_sizes, log_kappa = clusters.labels.size, work.sizes, weights.log_kappa
     m = part_sizes[0] + part_sizes[1]
     log_phis = np.empty(2)
     for side in range(2):
         log_phis[side] = log_kappa[part_sizes[side]] + parts[side]
     log_phi_union = log_kappa[m] + log_marginal_union
-    log_r = log_phis[0] + log_phis[1] - log_phi_union
+    log_r = log_phis[0] + log_phis[1] - log_phi_union + weights.log_v[n_merged + 1] - weights.log_v[n_merged]
     if law == BALANCED:
         log_r += math.log(0.5 * (m - 1.0) * (1.0 / (n - part_sizes[0]) + 1.0 / (n - part_sizes[1])))
     if law in (CLUSTER, NODE):
@@ -179,14 +179,14 @@ def take_parts(rows, sizes, log_marginals, one, two, work, parts):
 
 
 @kernel
-def one_move(rng, scorer, values, clusters, log_kappa, guide_key, law, options, work, one, two, i, j):
+def one_move(rng, scorer, values, clusters, weights, guide_key, law, options, work, one, two, i, j):
     """Propose to split a cluster (one == two) or to merge two; gives whether it was done.
 
     The ratio is that of the split in either case. What a merge knows from the beginning, its parts, is computed
     first, so that most merges end before a member is read.
     """
     labels, count, sizes, rows, _, log_marginals = clusters
-    prior, is_split = scorer.prior, one == two
+    prior, log_kappa, is_split = scorer.prior, weights.log_kappa, one == two
     by_cluster = law in (CLUSTER, NODE)
     n_members = sizes[one] if is_split else sizes[one] + sizes[two]
     n_merged = count[0] if is_split else count[0] - 1
@@ -197,7 +197,7 @@ def one_move(rng, scorer, values, clusters, log_kappa, guide_key, law, options, 
         merge(prior, union, work.rows[0], work.rows[1])
         log_marginal_union = log_marginal(prior, union)
         log_ratio = log_split_ratio(
-            prior, log_kappa, clusters, one, two, work, parts, log_marginal_union, law, n_merged, options
+            prior, weights, clusters, one, two, work, parts, log_marginal_union, law, n_merged, options
         )
         if -log_ratio < log_t:
             return False  # all that is still to come can only lower it
@@ -216,7 +216,7 @@ def one_move(rng, scorer, values, clusters, log_kappa, guide_key, law, options, 
         for side in range(2):
             parts[side] = log_marginal(prior, work.rows[side])
         log_ratio = log_split_ratio(
-            prior, log_kappa, clusters, one, two, work, parts, log_marginal_union, law, n_merged, options
+            prior, weights, clusters, one, two, work, parts, log_marginal_union, law, n_merged, options
         )
     log_r = log_ratio - log_cut - log_q
     if not log_t < (log_r if is_split else -log_r):
@@ -235,7 +235,7 @@ def split_merge_moves(rng, scorer, values, clusters, weights, guide, laws, optio
     log_kappa, prior = weights.log_kappa, scorer.prior
     work = new_work(prior, labels.size)
     for at in range(first_move, laws.size):
-        if count[0] + 1 >= sizes.size:
+        if count[0] + 1 >= min(sizes.size, weights.log_v.size):
             return at
         law = laws[at]
         i, j = -1, -1
@@ -248,7 +248,7 @@ def split_merge_moves(rng, scorer, values, clusters, weights, guide, laws, optio
             one, two = labels[i], labels[j]
         if one == two and sizes[one] == 1:
             continue
-        done = one_move(rng, scorer, values, clusters, log_kappa, guide.key, law, options, work, one, two, i, j)
+        done = one_move(rng, scorer, values, clusters, weights, guide.key, law, options, work, one, two, i, j)
         tallies[SPLITS if one == two else MERGES] += 1
         if done:
             tallies[SPLITS_ACCEPTED if one == two else MERGES_ACCEPTED] += 1

@@ -1,6 +1,7 @@
 """Collapsed Gibbs sampling: each point in turn leaves its cluster and joins one, or a new one, by its conditional.
 
-Weights: existing cluster kappa(m + 1) / kappa(m) p(x | X_c), new cluster kappa(1) p(x), m the size without the point.
+Weights: existing cluster kappa(m + 1) / kappa(m) p(x | X_c), new cluster V(K + 1) / V(K) kappa(1) p(x), m and K the
+size and the number of clusters without the point.
 """
 
 import math
@@ -64,13 +65,13 @@ def draw_from_logs(rng, logs, n):
 def gibbs_points(rng, scorer, values, clusters, weights, points, first):
     """Gibbs steps for points[first:]; gives how many of all are done, fewer when a new cluster finds no room."""
     labels, count, sizes, rows, lanes, log_marginals = clusters
-    log_kappa, alone = weights
+    log_kappa, log_v, alone = weights
     prior = scorer.prior
     out = np.empty((2, sizes.size))
     scores = out[0]
     for at in range(first, points.size):
         n_clusters = count[0]
-        if n_clusters + 1 >= sizes.size:
+        if n_clusters + 1 >= min(sizes.size, log_v.size):
             return at
         i = points[at]
         x, own = values[i], labels[i]
@@ -83,11 +84,12 @@ def gibbs_points(rng, scorer, values, clusters, weights, points, first):
             scores[k] += log_kappa[sizes[k] + 1] - log_kappa[sizes[k]]
         opening = log_kappa[1] + alone[i]
         if is_alone:
+            opening += log_v[n_clusters] - log_v[n_clusters - 1]
             scores[own] = opening  # to stay is to open a new cluster
             chosen = draw_from_logs(rng, scores, n_clusters)
         else:
             scores[own] = without_point + log_kappa[sizes[own]] - log_kappa[sizes[own] - 1]
-            scores[n_clusters] = opening
+            scores[n_clusters] = opening + log_v[n_clusters + 1] - log_v[n_clusters]
             chosen = draw_from_logs(rng, scores, n_clusters + 1)
         if chosen == own:
             continue

@@ -64,7 +64,7 @@ class PaperSampler:
         return PaperState(start_forest(self.prior, self.values, log_kappa, labels), numbers, log_kappa)
 
     def _log_kappa(self, numbers: np.ndarray) -> np.ndarray:
-        return log_kappa_table(self.process.kind, numbers, self.n_items)
+        return log_kappa_table(self.process, numbers, self.n_items)
 
     def move(self, rng: np.random.Generator, state: PaperState, step: Step) -> Mapping[str, int]:
         """A sweep of the published sampler, or the numbers of the process."""
@@ -85,7 +85,7 @@ class PaperSampler:
         return counts
 
     def _process(self, rng: np.random.Generator, state: PaperState, step: Step) -> Mapping[str, int]:
-        if self.process.kind != GENERALISED_GAMMA and not self.process.free_alpha:
+        if not self.process.varies:
             return {}
         sizes = np.bincount(forest_labels(state.forest))
         for _ in range(step.times):

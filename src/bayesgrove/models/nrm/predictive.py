@@ -1,6 +1,8 @@
 """Densities of new rows under draws of a mixture.
 
 DP: p(x | X, partition) = sum_c |c| / (n + alpha) p(x | X_c) + alpha / (n + alpha) p(x).
+Pitman-Yor: |c| - sigma and alpha + K sigma instead of |c| and alpha. Mixture of finite mixtures: (|c| + alpha)
+V(n+1, K) / V(n, K) and alpha V(n+1, K+1) / V(n, K).
 NGGP: p(x | X) = E[ (u / n) ( sum_c (|c| - sigma) / (1 + u) p(x | X_c) + alpha sigma (1 + u)^(sigma - 1) p(x) ) ].
 
 The factor u / n belongs there: the weights of one draw do not sum to 1, only their mean over u does, and to normalise
@@ -18,9 +20,10 @@ from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.likelihoods.drawing import draw_rows_of
 from bayesgrove.models.nrm.hyper import free_places, scaled
-from bayesgrove.models.nrm.process import ALPHA, DIRICHLET, SIGMA, V
+from bayesgrove.models.nrm.process import ALPHA, DIRICHLET, FINITE, PITMAN_YOR, SIGMA, V
 from bayesgrove.scoring.lanes import fill_lane, n_fields, padded, score_lanes
 from bayesgrove.scoring.row_scorers import choose_scorer
+from bayesgrove.stats.processes import Components, log_finite_weight
 
 MOST_DRAWS = 100
 MOST_BYTES = 256 * 2**20
@@ -51,12 +54,23 @@ class Kept(NamedTuple):
     share: np.ndarray
 
 
-def draw_weights(kind: int, numbers: np.ndarray, sizes: np.ndarray, n: int) -> tuple[np.ndarray, float]:
+def draw_weights(
+    kind: int, numbers: np.ndarray, sizes: np.ndarray, n: int, components: Components = Components()
+) -> tuple[np.ndarray, float]:
     """Log weights of the clusters and of a new one."""
     v, alpha, sigma = numbers[V], numbers[ALPHA], numbers[SIGMA]
     if kind == DIRICHLET:
         total = math.log(n + alpha)
         return np.log(sizes) - total, math.log(alpha) - total
+    if kind == PITMAN_YOR:
+        total = math.log(n + alpha)
+        return np.log(sizes - sigma) - total, math.log(alpha + sizes.size * sigma) - total
+    if kind == FINITE:
+        old, same, more = (
+            log_finite_weight(items, sizes.size + extra, alpha, components)
+            for items, extra in ((n, 0), (n + 1, 0), (n + 1, 1))
+        )
+        return np.log(sizes + alpha) + same - old, math.log(alpha) + more - old
     plus = float(np.logaddexp(0.0, v))
     log_share = v - math.log(n)
     new = log_share + math.log(alpha) + math.log(sigma) + (sigma - 1.0) * plus
@@ -77,6 +91,7 @@ def keep_draws(
     numbers: np.ndarray,
     log_factors: np.ndarray,
     estimate: np.ndarray,
+    components: Components = Components(),
 ) -> Kept:
     """What prediction needs of draws `labels` (draw, row) with `numbers` (draw, 3)."""
     n, n_clusters = values.shape[0], int(estimate.max()) + 1
@@ -86,7 +101,7 @@ def keep_draws(
         found = np.zeros((n_own, n_stats(prior)))
         cluster_rows(prior, values, draw, found)
         sizes = np.bincount(draw, minlength=n_own).astype(float)
-        log_weight, log_new = draw_weights(kind, own, sizes, n)
+        log_weight, log_new = draw_weights(kind, own, sizes, n, components)
         both = np.bincount(draw * n_clusters + estimate, minlength=n_own * n_clusters).reshape(n_own, n_clusters)
         rows.append(found)
         weights.append(log_weight)

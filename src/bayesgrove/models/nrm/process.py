@@ -1,4 +1,4 @@
-"""The prior over partitions: Dirichlet process and normalised generalised gamma process, with their own numbers.
+"""The prior over partitions: which process, with its own numbers, as the moves of partitions see it.
 
 With U = Gamma(n, 1) / total mass, u = exp(v), the joint law is
 
@@ -8,8 +8,12 @@ p(X, partition, u) = u^(n-1) / Gamma(n) exp(-psi(u)) prod_c kappa(|c|, u) p(X_c)
     NGGP      alpha ((1+u)^sigma - 1)    alpha sigma / Gamma(1-sigma) Gamma(m-sigma) (1+u)^-(m-sigma)
     DP        (u integrates out)         alpha Gamma(m), with Gamma(alpha) / Gamma(alpha+n) in front
 
-The normalised inverse Gaussian process is the NGGP with sigma = 1/2. Moves of partitions know the process only
-through the table log kappa(m). v is stored, never u: with a small sigma, v of several hundred is legitimate.
+The normalised inverse Gaussian process is the NGGP with sigma = 1/2. Pitman and Yor's process (alpha, sigma) and
+mixtures of finite mixtures (alpha the parameter of their symmetric Dirichlet weights) need no u, but a factor V(n, K)
+that is no product over clusters; see `stats.processes`. Moves of partitions know a process only through the tables
+log kappa(m) and log V(K), which is 0 for DP and NGGP. A factor per cluster is free to stand in either: what V charges
+for the second cluster stands in kappa, so that proposals, which look at kappa alone, know it. v is stored, never u:
+with a small sigma, v of several hundred is legitimate.
 """
 
 import math
@@ -19,12 +23,13 @@ import numpy as np
 from scipy.special import gammaln
 
 from bayesgrove.core.jit import kernel
+from bayesgrove.stats.processes import LEAST_FINITE, Components, fill_finite, fill_pitman_yor, log_finite_weight
 from bayesgrove.stats.sampling import draw_slice
 from bayesgrove.stats.special import softplus
 
-DIRICHLET, GENERALISED_GAMMA = 0, 1
+DIRICHLET, GENERALISED_GAMMA, PITMAN_YOR, FINITE = 0, 1, 2, 3
 V, ALPHA, SIGMA = 0, 1, 2
-SLICE_WIDTH_V, SLICE_WIDTH_SIGMA = 1.5, 0.3
+SLICE_WIDTH_V, SLICE_WIDTH_SIGMA, SLICE_WIDTH_LOG_ALPHA = 1.5, 0.3, 1.5
 MOST = 700.0
 """exp of more is too large for a float; a density that has -exp(700) in its log is 0."""
 
@@ -32,7 +37,8 @@ MOST = 700.0
 class Process(NamedTuple):
     """Which process, which of its numbers are learned, and their hyperpriors.
 
-    alpha ~ Gamma(alpha_shape, alpha_rate), sigma ~ Beta(sigma_a, sigma_b).
+    alpha ~ Gamma(alpha_shape, alpha_rate), of mixtures of finite mixtures cut off below `LEAST_FINITE`;
+    sigma ~ Beta(sigma_a, sigma_b).
     """
 
     kind: int
@@ -44,6 +50,17 @@ class Process(NamedTuple):
     alpha_rate: float = 1.0
     sigma_a: float = 1.5
     sigma_b: float = 1.5
+    components: Components = Components()
+    """Of mixtures of finite mixtures only."""
+
+    @property
+    def varies(self) -> bool:
+        """Whether any of its numbers changes from draw to draw."""
+        return self.kind == GENERALISED_GAMMA or self.free_alpha or self.free_sigma
+
+    def flat(self) -> list[float]:
+        """All numbers, as files keep them; the prior of the number of components only where it counts."""
+        return [float(number) for number in (*self[:9], *(self.components if self.kind == FINITE else ()))]
 
 
 def start_numbers(process: Process, n_items: int) -> np.ndarray:
@@ -58,6 +75,10 @@ def fill_log_kappa(kind, numbers, table):
     table[0] = 0.0
     if kind == DIRICHLET:
         first, slope, sigma = math.log(alpha), 0.0, 0.0
+    elif kind == PITMAN_YOR:
+        first, slope = -math.lgamma(1.0 - sigma), 0.0
+    elif kind == FINITE:
+        first, slope, sigma = -math.lgamma(alpha), 0.0, -alpha
     else:
         slope = -softplus(numbers[V])
         first = math.log(alpha) + math.log(sigma) - sigma * slope - math.lgamma(1.0 - sigma)
@@ -65,16 +86,37 @@ def fill_log_kappa(kind, numbers, table):
         table[m] = first + slope * m + math.lgamma(m - sigma)
 
 
-def log_kappa_table(kind: int, numbers: np.ndarray, n_items: int) -> np.ndarray:
-    """log kappa(m) for m up to one more than the items, as the moves look it up."""
-    table = np.empty(n_items + 2)
-    fill_log_kappa(kind, numbers, table)
+def log_v_table(process: Process, numbers: np.ndarray, n_items: int, n_clusters: int) -> np.ndarray:
+    """log V(K) for K up to twice the present number of clusters, at least 16, or all where that costs nothing."""
+    alpha, sigma = float(numbers[ALPHA]), float(numbers[SIGMA])
+    table = np.zeros(n_items + 2 if process.kind != FINITE else min(n_items, max(16, 2 * n_clusters)) + 2)
+    if process.kind == PITMAN_YOR:
+        fill_pitman_yor(alpha, sigma, n_items, table)
+    elif process.kind == FINITE:
+        fill_finite(alpha, process.components, n_items, table)
     return table
+
+
+def process_tables(
+    process: Process, numbers: np.ndarray, n_items: int, n_clusters: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """log kappa(m) for m up to one more than the items, and log V(K), as the moves look them up."""
+    log_kappa, log_v = np.empty(n_items + 2), log_v_table(process, numbers, n_items, n_clusters)
+    fill_log_kappa(process.kind, numbers, log_kappa)
+    second = log_v[2] - log_v[1] if n_items > 1 else 0.0
+    log_kappa[1:] += second
+    log_v[1:] -= second * np.arange(1, log_v.size)
+    return log_kappa, log_v
+
+
+def log_kappa_table(process: Process, numbers: np.ndarray, n_items: int) -> np.ndarray:
+    """The first of the tables."""
+    return process_tables(process, numbers, n_items)[0]
 
 
 def start_log_kappa(process: Process, n_items: int) -> np.ndarray:
     """The table with the numbers chains begin with."""
-    return log_kappa_table(process.kind, start_numbers(process, n_items), n_items)
+    return log_kappa_table(process, start_numbers(process, n_items), n_items)
 
 
 @kernel
@@ -83,6 +125,8 @@ def log_constant(kind, numbers, n_items):
     v, alpha, sigma = numbers[V], numbers[ALPHA], numbers[SIGMA]
     if kind == DIRICHLET:
         return math.lgamma(alpha) - math.lgamma(alpha + n_items)
+    if kind != GENERALISED_GAMMA:
+        return 0.0
     return (n_items - 1.0) * v - alpha * math.expm1(sigma * softplus(v)) - math.lgamma(n_items)
 
 
@@ -120,6 +164,56 @@ def draw_alpha_dirichlet(
     return rng.gamma(process.alpha_shape + n_clusters) / (process.alpha_rate - log_w)
 
 
+def log_density_pitman_yor(alpha: float, sigma: float, n_items: int, process: Process, sizes: np.ndarray) -> float:
+    """Log density of a partition and of the numbers that are free; -inf outside their ranges."""
+    if not (0.0 <= sigma < 1.0 and alpha > -sigma) or (process.free_alpha and alpha <= 0.0):
+        return -math.inf
+    total = float(np.log(alpha + sigma * np.arange(1, sizes.size)).sum()) - math.lgamma(alpha + n_items)
+    total += math.lgamma(alpha + 1.0) + float(gammaln(sizes - sigma).sum()) - sizes.size * math.lgamma(1.0 - sigma)
+    if process.free_alpha:
+        total += (process.alpha_shape - 1.0) * math.log(alpha) - process.alpha_rate * alpha
+    if process.free_sigma:
+        if sigma == 0.0:
+            return -math.inf
+        total += (process.sigma_a - 1.0) * math.log(sigma) + (process.sigma_b - 1.0) * math.log1p(-sigma)
+    return total
+
+
+def draw_pitman_yor(
+    rng: np.random.Generator, process: Process, numbers: np.ndarray, sizes: np.ndarray, n_items: int
+) -> None:
+    """Slice-sampling steps for log alpha and for sigma, those that are free, in place."""
+    alpha, sigma = float(numbers[ALPHA]), float(numbers[SIGMA])
+    if process.free_alpha:
+        log_alpha = draw_slice(
+            rng,
+            math.log(alpha),
+            lambda at: at + log_density_pitman_yor(math.exp(at), sigma, n_items, process, sizes),
+            width=SLICE_WIDTH_LOG_ALPHA,
+            limits=(-MOST, MOST),
+        )
+        alpha = math.exp(log_alpha)
+    if process.free_sigma:
+        sigma = draw_slice(
+            rng,
+            sigma,
+            lambda at: log_density_pitman_yor(alpha, at, n_items, process, sizes),
+            width=SLICE_WIDTH_SIGMA,
+            limits=(0.0, 1.0),
+        )
+    numbers[ALPHA], numbers[SIGMA] = alpha, sigma
+
+
+def log_density_finite(log_alpha: float, n_items: int, process: Process, sizes: np.ndarray) -> float:
+    """Log density of log alpha, the Jacobian in it, and of a partition."""
+    if log_alpha < math.log(LEAST_FINITE):
+        return -math.inf
+    alpha = math.exp(log_alpha)
+    total = log_finite_weight(n_items, sizes.size, alpha, process.components)
+    total += float(gammaln(sizes + alpha).sum()) - sizes.size * math.lgamma(alpha)
+    return total + process.alpha_shape * log_alpha - process.alpha_rate * alpha
+
+
 def draw_process(
     rng: np.random.Generator, process: Process, numbers: np.ndarray, sizes: np.ndarray, n_items: int
 ) -> None:
@@ -128,6 +222,18 @@ def draw_process(
     if process.kind == DIRICHLET:
         if process.free_alpha:
             numbers[ALPHA] = draw_alpha_dirichlet(rng, alpha, n_items, sizes.size, process)
+        return
+    if process.kind == PITMAN_YOR:
+        return draw_pitman_yor(rng, process, numbers, sizes, n_items)
+    if process.kind == FINITE:
+        if process.free_alpha:
+            log_alpha = draw_slice(
+                rng,
+                math.log(alpha),
+                lambda at: log_density_finite(at, n_items, process, sizes),
+                width=SLICE_WIDTH_LOG_ALPHA,
+            )
+            numbers[ALPHA] = math.exp(log_alpha)
         return
     v = draw_v(rng, v, n_items, sizes.size, alpha, sigma)
     plus = softplus(v)

@@ -22,7 +22,7 @@ from bayesgrove.models.nrm.process import (
     Process,
     V,
     draw_process,
-    fill_log_kappa,
+    process_tables,
     start_log_kappa,
     start_numbers,
 )
@@ -72,7 +72,7 @@ def fingerprint_of(
         numbers.update(np.ascontiguousarray(field, float).tobytes())
     return {
         **about,
-        "process": list(process),
+        "process": process.flat(),
         "learned": list(free),
         "n_rows": rows.shape[0],
         "n_columns": rows.shape[1],
@@ -154,7 +154,7 @@ class MixtureSampler:
 
     def _new_state(self, labels: np.ndarray, numbers: np.ndarray, log_factors: np.ndarray) -> State:
         scorer = self.scorer(log_factors)
-        state = new_state(scorer, self.values, labels, self.process.kind, numbers)
+        state = new_state(scorer, self.values, labels, self.process, numbers)
         state.log_factors = log_factors
         return state
 
@@ -204,7 +204,7 @@ class MixtureSampler:
                     "its densities are not finite. Look for extreme cells.",
                     row=int(self.guide.order[points[-1 - done]]),
                 )
-            state.clusters = grow(state.clusters)
+            self._make_room(state)
 
     def _anchors(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
         """Split-merge moves; the laws of the step take turns."""
@@ -220,17 +220,30 @@ class MixtureSampler:
             )
             if done == codes.size:
                 return dict(zip(TALLY_NAMES, tallies.tolist(), strict=True))
-            state.clusters = grow(state.clusters)
+            self._make_room(state)
 
     def _process(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
         """u, concentration and sigma."""
-        if self.process.kind != GENERALISED_GAMMA and not self.process.free_alpha:
+        if not self.process.varies:
             return {}
         clusters = state.clusters
         for _ in range(step.times):
             draw_process(rng, self.process, state.numbers, clusters.sizes[: clusters.n_clusters[0]], self.n_items)
-        fill_log_kappa(self.process.kind, state.numbers, state.weights.log_kappa)
+        self._weigh(state)
         return {}
+
+    def _weigh(self, state: State) -> None:
+        """The tables of the process again."""
+        n_clusters = int(state.clusters.n_clusters[0])
+        log_kappa, log_v = process_tables(self.process, state.numbers, self.n_items, n_clusters)
+        state.weights = state.weights._replace(log_kappa=log_kappa, log_v=log_v)
+
+    def _make_room(self, state: State) -> None:
+        """More clusters than arrays or tables have room for."""
+        if state.clusters.n_clusters[0] + 1 >= state.clusters.sizes.size:
+            state.clusters = grow(state.clusters)
+        if state.clusters.n_clusters[0] + 1 >= state.weights.log_v.size:
+            self._weigh(state)
 
     def _likelihood(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
         """The likelihood's learned numbers, one per time."""
@@ -253,7 +266,7 @@ class MixtureSampler:
         state.clusters.labels[:] = self.labels(state)[self.guide.order]
         state.scorer = self.scorer(state.log_factors)
         rebuild(state.scorer, self.values, state.clusters)
-        fill_log_kappa(self.process.kind, state.numbers, state.weights.log_kappa)
+        self._weigh(state)
         fill_alone(state.scorer, self.values, state.weights.alone)
 
     def labels(self, state: State) -> np.ndarray:
@@ -280,7 +293,7 @@ class MixtureSampler:
         clusters, process = state.clusters, self.process
         n_clusters = int(clusters.n_clusters[0])
         log_joint = log_joint_of(
-            process.kind, state.numbers, state.weights.log_kappa, clusters.sizes, clusters.log_marginal,
+            process.kind, state.numbers, state.weights, clusters.sizes, clusters.log_marginal,
             n_clusters, self.n_items,
         )  # fmt: skip
         found = {"log_joint": log_joint + self.log_measure, "n_clusters": float(n_clusters)}

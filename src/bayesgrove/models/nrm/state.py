@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import add, log_marginal, n_stats
-from bayesgrove.models.nrm.process import log_constant, log_kappa_table
+from bayesgrove.models.nrm.process import Process, log_constant, process_tables
 from bayesgrove.scoring.lanes import LANES, fill_lane, n_fields, padded, score_lanes
 
 
@@ -35,7 +35,9 @@ class Weights(NamedTuple):
     """What does not change while points move: tables of the process and of single points."""
 
     log_kappa: np.ndarray
-    """(n + 1,) log kappa(m)."""
+    """(n + 2,) log kappa(m)."""
+    log_v: np.ndarray
+    """(most clusters + 2,) log V(K)."""
     alone: np.ndarray
     """(n,) log density of each row as a cluster of its own."""
 
@@ -125,19 +127,20 @@ def fill_alone(scorer, values, alone):
 
 
 @kernel
-def log_joint_of(kind, numbers, log_kappa, sizes, log_marginals, n_clusters, n_items):
+def log_joint_of(kind, numbers, weights, sizes, log_marginals, n_clusters, n_items):
     """Log joint of data, partition and (but for the Dirichlet process) u; the quantity of traces."""
-    total = log_constant(kind, numbers, n_items)
+    total = log_constant(kind, numbers, n_items) + weights.log_v[n_clusters]
     for k in range(n_clusters):
-        total += log_kappa[sizes[k]] + log_marginals[k]
+        total += weights.log_kappa[sizes[k]] + log_marginals[k]
     return total
 
 
-def new_state(scorer: Any, values: np.ndarray, labels: np.ndarray, kind: int, numbers: np.ndarray) -> State:
+def new_state(scorer: Any, values: np.ndarray, labels: np.ndarray, process: Process, numbers: np.ndarray) -> State:
     """A state from labels 0 .. K - 1 in leaf order; the likelihood's factors are 1."""
     clusters = empty_clusters(scorer, labels.astype(np.int64), max(15, 2 * (int(labels.max()) + 1)))
     rebuild(scorer, values, clusters)
-    weights = Weights(log_kappa_table(kind, numbers, labels.size), np.empty(labels.size))
+    tables = process_tables(process, numbers, labels.size, int(clusters.n_clusters[0]))
+    weights = Weights(*tables, np.empty(labels.size))
     fill_alone(scorer, values, weights.alone)
     return State(clusters, weights, numbers, np.zeros(0), scorer)
 

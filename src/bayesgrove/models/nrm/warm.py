@@ -60,7 +60,7 @@ def move_arguments(prior: Any, n_rows: int, *, complete: bool) -> tuple[Any, ...
     clusters = Clusters(whole, whole, whole, matrix, matrix, number)
     guide = Guide(whole, whole, whole, whole, number)
     scorer = choose_scorer(prior, n_rows, complete=complete)
-    return (generator(0), scorer, matrix, clusters, Weights(number, number), guide, whole, Options(), 0, whole)
+    return (generator(0), scorer, matrix, clusters, Weights(number, number, number), guide, whole, Options(), 0, whole)
 
 
 def compile_moves(prior: Any, n_rows: int, complete: bool) -> None:
