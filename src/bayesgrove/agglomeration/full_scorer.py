@@ -6,6 +6,7 @@ pair. It is found by elimination without square roots, for 16 neighbouring lanes
 instruction and the matrices stay in the nearest cache.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +14,8 @@ import numpy as np
 from bayesgrove.agglomeration.scorers import LANES, block_scores, fill_lane, fill_top, n_fields
 from bayesgrove.core.jit import kernel
 from bayesgrove.stats.fastlog import SAFE_FLAGS, exponent_of, fast_log, mantissa_of, stand_alone
+from bayesgrove.stats.sixteen import SIXTEEN, add_product, subtract_product
 
-GROUP = 16
-"""Lanes whose matrices are eliminated together."""
 SMALLEST_PIVOT = 1e-290
 """Of an empty place, where nothing but zeros are eliminated."""
 
@@ -64,73 +64,67 @@ def full_block_scores(scorer, clusters, first_owner, last_owner, first_tile, las
 def full_block(scorer, clusters, block, out):
     """Body of `full_block_scores`, one function for the reasons given at `gaussian_block`."""
     stand_alone()
-    rows, size, n_tiles, n_groups = clusters.rows, scorer.mean.size, clusters.tiles.shape[0], LANES // GROUP
-    tiles = clusters.tiles.reshape(n_tiles, clusters.tiles.shape[1], n_groups, GROUP)
-    sizes = clusters.sizes.reshape(n_tiles, n_groups, GROUP)
-    base = clusters.base.reshape(n_tiles, n_groups, GROUP)
-    lanes_out = out.reshape(out.shape[0], out.shape[1] // LANES, n_groups, GROUP)
-    log_weight, first_tile = scorer.log_weight, block[2]
-    n_entries = size * (size + 1) // 2
-    gap, least = n_entries, n_entries + size  # places behind the matrix
-    weight, product, exponent = n_entries + 2 * size, n_entries + 2 * size + 1, n_entries + 2 * size + 2
-    spare = n_entries + 2 * size + 3
-    scratch = np.empty((spare + 1, GROUP))
+    rows, size, n_tiles, n_groups = clusters.rows, scorer.mean.size, clusters.tiles.shape[0], LANES // SIXTEEN
+    n_fields, first_owner, first_tile = clusters.tiles.shape[1], block[0], block[2]
+    lanes_in = clusters.tiles.reshape(n_tiles * n_fields * n_groups, SIXTEEN)
+    sizes = clusters.sizes.reshape(n_tiles, n_groups, SIXTEEN)
+    base = clusters.base.reshape(n_tiles, n_groups, SIXTEEN)
+    lanes_out = out.reshape(out.shape[0], out.shape[1] // LANES, n_groups, SIXTEEN)
+    log_weight, gap = scorer.log_weight, 4
+    least, start = gap + size, gap + 2 * size  # rows of the scratch: four of its own, then these, then the matrix
+    scratch = np.empty((start + size * (size + 1) // 2, SIXTEEN))
     for t in range(first_tile, block[3]):
-        for b in range(block[0], block[1]):
+        for b in range(first_owner, block[1]):
             n_b, base_b = clusters.sizes[b], clusters.base[b]
             for g in range(n_groups):
-                for lane in range(GROUP):
+                for lane in range(SIXTEEN):
                     held = scorer.strength + sizes[t, g, lane]
-                    scratch[weight, lane] = held * n_b / (held + n_b)
-                    scratch[product, lane] = 1.0
-                    scratch[exponent, lane] = 0.0
+                    scratch[0, lane] = held * n_b / (held + n_b)
+                    scratch[1, lane] = 1.0  # product of the pivots' mantissas
+                    scratch[2, lane] = 0.0  # sum of their exponents
+                field = t * n_fields * n_groups + g
                 for j in range(size):
                     mean = rows[b, 1 + j] - scorer.mean[j]
-                    for lane in range(GROUP):
-                        scratch[gap + j, lane] = mean - tiles[t, j, g, lane]
-                at = 0
+                    for lane in range(SIXTEEN):
+                        scratch[gap + j, lane] = mean - lanes_in[field, lane]
+                    field += n_groups
+                at = start
                 for j in range(size):
-                    for lane in range(GROUP):
-                        scratch[spare, lane] = scratch[weight, lane] * scratch[gap + j, lane]
+                    for lane in range(SIXTEEN):
+                        scratch[3, lane] = scratch[0, lane] * scratch[gap + j, lane]
                     for i in range(j, size):
-                        scatter = rows[b, 1 + size + i * size + j]
-                        for lane in range(GROUP):
-                            pull = scratch[spare, lane] * scratch[gap + i, lane]
-                            scratch[at, lane] = (tiles[t, size + at, g, lane] + scatter) + pull
+                        add_product(scratch, at, lanes_in, field, rows[b, 1 + size + i * size + j], 3, gap + i)
+                        field += n_groups
                         at += 1
-                    at_jj = at - (size - j)
-                    for lane in range(GROUP):
-                        scratch[least + j, lane] = 1e-16 * scratch[at_jj, lane] + SMALLEST_PIVOT
-                at_kk = 0
+                    for lane in range(SIXTEEN):
+                        scratch[least + j, lane] = 1e-16 * scratch[at - size + j, lane] + SMALLEST_PIVOT
+                at = start
                 for k in range(size):
-                    for lane in range(GROUP):
-                        pivot = scratch[at_kk, lane]
-                        pivot = pivot if pivot > scratch[least + k, lane] else scratch[least + k, lane]
-                        scratch[weight, lane] = 1.0 / pivot
-                        scratch[exponent, lane] += exponent_of(pivot)
-                        scratch[product, lane] *= mantissa_of(pivot)
+                    for lane in range(SIXTEEN):
+                        pivot, floor = scratch[at, lane], scratch[least + k, lane]
+                        pivot = pivot if pivot > floor else floor
+                        scratch[0, lane] = 1.0 / pivot
+                        scratch[2, lane] += exponent_of(pivot)
+                        scratch[1, lane] *= mantissa_of(pivot)
                     if k % 512 == 511:  # each mantissa is below 2
-                        for lane in range(GROUP):
-                            scratch[exponent, lane] += exponent_of(scratch[product, lane])
-                            scratch[product, lane] = mantissa_of(scratch[product, lane])
-                    at_j = at_kk + size - k
-                    for j in range(k + 1, size):
-                        for lane in range(GROUP):
-                            scratch[spare, lane] = scratch[at_kk + j - k, lane] * scratch[weight, lane]
-                        for i in range(j, size):
-                            for lane in range(GROUP):
-                                scratch[at_j, lane] -= scratch[at_kk + i - k, lane] * scratch[spare, lane]
-                            at_j += 1
-                    at_kk += size - k
-                for lane in range(GROUP):
+                        for lane in range(SIXTEEN):
+                            scratch[2, lane] += exponent_of(scratch[1, lane])
+                            scratch[1, lane] = mantissa_of(scratch[1, lane])
+                    after = at + size - k
+                    for j in range(at + 1, at + size - k):
+                        for lane in range(SIXTEEN):
+                            scratch[3, lane] = scratch[j, lane] * scratch[0, lane]
+                        for i in range(j, at + size - k):
+                            subtract_product(scratch, after, i, 3)
+                            after += 1
+                    at += size - k
+                for lane in range(SIXTEEN):
                     power = 0.5 * (scorer.dof + sizes[t, g, lane] + n_b)
-                    log_determinant = fast_log(scratch[product, lane], scratch[exponent, lane])
-                    scratch[spare, lane] = -power * log_determinant - base[t, g, lane] - base_b
-                for lane in range(GROUP):
-                    scratch[spare, lane] += log_weight[int(sizes[t, g, lane] + n_b)]
+                    scratch[3, lane] = -power * fast_log(scratch[1, lane], scratch[2, lane]) - base[t, g, lane] - base_b
+                for lane in range(SIXTEEN):
+                    scratch[3, lane] += log_weight[int(sizes[t, g, lane] + n_b)]
                 if scorer.tempered:
-                    for lane in range(GROUP):
-                        n_a = sizes[t, g, lane]
-                        scratch[spare, lane] *= np.sqrt((n_a + n_b) / (n_a * n_b))
-                for lane in range(GROUP):
-                    lanes_out[b - block[0], t - first_tile, g, lane] = scratch[spare, lane]
+                    for lane in range(SIXTEEN):
+                        scratch[3, lane] *= math.sqrt((sizes[t, g, lane] + n_b) / (sizes[t, g, lane] * n_b))
+                for lane in range(SIXTEEN):
+                    lanes_out[b - first_owner, t - first_tile, g, lane] = scratch[3, lane]

@@ -14,7 +14,7 @@ from bayesgrove.agglomeration.learn_scale import learned_scale
 from bayesgrove.agglomeration.partition_moves import Rows, log_joint_missed
 from bayesgrove.agglomeration.precompile import precompile_search
 from bayesgrove.agglomeration.randomized import Grown, refine_rounds
-from bayesgrove.agglomeration.search import WORTH_A_ROUND, cut_of, search_tree
+from bayesgrove.agglomeration.search import WORTH_A_ROUND, search_tree
 from bayesgrove.agglomeration.splits import Problem, Settings
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator
@@ -88,10 +88,22 @@ def fit_best(
     """The tree and the hyperparameters of highest bound that the search finds, a scale matrix among them."""
     work = (concentration, options, seed, n_threads, progress)
     if not learns_scale(bound):
-        return fit_searched(bound, *work)
+        return with_missed(fit_searched(bound, *work))
     some = rows_for_scale(bound, bound.values)
     found = fit_with_scale(some, *work)
-    return found if some is bound else fit_searched(based_on(bound, found.bound.prior), *work)
+    return with_missed(found if some is bound else fit_searched(based_on(bound, found.bound.prior), *work))
+
+
+def with_missed(found: Fitted) -> Fitted:
+    """The fit with what its partition misses among its steps: see `log_joint_missed`."""
+    prior, values, n = found.bound.prior, found.rows, found.tree.n_leaves
+    used = ~np.isnan(values).all(axis=0)
+    if not used.all():
+        prior, values = columns_in_use(prior, values, used)
+    rows = Rows(prior, values, found.log_concentration, complete=not bool(np.isnan(values).any()))
+    labels = labels_of_front(found.tree, find_front(found.tree, "map"))
+    missed = log_joint_missed(rows, labels) if n > 1 else 0.0
+    return found._replace(steps={**found.steps, "log_joint_missed": missed})
 
 
 def learns_scale(bound: Bound) -> bool:
@@ -153,14 +165,12 @@ def fit_searched(
     precompile_search(problem, space)
     found = search_tree(problem, space, options.scores, progress)
     part, log_concentration = space.at(found.where)
-    rows = Rows(part, values, log_concentration, complete=problem.complete)
-    missed = log_joint_missed(rows, cut_of(found.forest)) if values.shape[0] > 1 else 0.0
     report_limits(space, found.where)
     prior = part if used.all() else with_columns(prior, part, used)
     bound = relearned(bound, prior)
     whole = Problem(prior, bound.values, log_concentration, problem.complete and bool(used.all()), seed, n_threads)
     log_q = float(found.forest.log_q[-1] if found.forest.log_q.size else found.forest.leaf_log_q[0])
-    return finish(whole, bound, Grown(found.forest, log_q, 0, {"search": log_q, "log_joint_missed": missed}))
+    return finish(whole, bound, Grown(found.forest, log_q, 0, {"search": log_q}))
 
 
 def report_limits(space: Space, where: np.ndarray) -> None:
