@@ -142,7 +142,11 @@ def fit_with_scale(bound: Bound, *work: Any) -> Fitted:
     for _ in range(SCALE_ROUNDS):
         labels = labels_of_front(found.tree, find_front(found.tree, "map"))
         prior, values = columns_in_use(found.bound.prior, bound.values, ~np.isnan(bound.values).all(axis=0))
-        moved = fit_searched(based_on(bound, learned_scale(prior, values, labels)), *work)
+        learned = learned_scale(prior, values, labels)
+        before, after = (Rows(one, values, 0.0, complete=True).log_joint(labels) for one in (prior, learned))
+        if after < before + WORTH_A_ROUND:  # these clusters have nothing more to say: spare another search
+            break
+        moved = fit_searched(based_on(bound, learned), *work)
         if moved.log_evidence < found.log_evidence + WORTH_A_ROUND:
             break
         found = moved
