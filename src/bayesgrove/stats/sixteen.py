@@ -50,9 +50,7 @@ def _add_product(typing_context, matrix, target, start, row, number, left, right
         builder.store(builder.fadd(first, product, flags=CONTRACT), at, align=8)
         return context.get_dummy_value()
 
-    return types.none(
-        matrix, types.int64, start, types.int64, types.float64, types.int64, types.int64
-    ), generate
+    return types.none(matrix, types.int64, start, types.int64, types.float64, types.int64, types.int64), generate
 
 
 def subtract_product(matrix, target, left, right):

@@ -26,6 +26,7 @@ from bayesgrove.likelihoods.parts import columns_in_use, with_columns
 from bayesgrove.models.bhc.duplicates import merge_duplicates_first
 from bayesgrove.models.bhc.united import Rows as UnitedRows
 from bayesgrove.models.bhc.united import united_tree
+from bayesgrove.stats.partitions import relabel
 from bayesgrove.trees import Tree
 from bayesgrove.trees.cuts import find_front, labels_of_front
 
@@ -101,8 +102,7 @@ def with_missed(found: Fitted) -> Fitted:
     if not used.all():
         prior, values = columns_in_use(prior, values, used)
     rows = Rows(prior, values, found.log_concentration, complete=not bool(np.isnan(values).any()))
-    labels = labels_of_front(found.tree, find_front(found.tree, "map"))
-    missed = log_joint_missed(rows, labels) if n > 1 else 0.0
+    missed = log_joint_missed(rows, map_labels(found.tree)) if n > 1 else 0.0
     return found._replace(steps={**found.steps, "log_joint_missed": missed})
 
 
@@ -138,19 +138,22 @@ def based_on(bound: Bound, prior: GaussianFullPrior) -> Bound:
 
 def fit_with_scale(bound: Bound, *work: Any) -> Fitted:
     """Rounds of the search and of learning a scale matrix from the clusters it finds, while the bound rises."""
-    found = fit_searched(bound, *work)
+    found, before = fit_searched(bound, *work), None
     for _ in range(SCALE_ROUNDS):
-        labels = labels_of_front(found.tree, find_front(found.tree, "map"))
-        prior, values = columns_in_use(found.bound.prior, bound.values, ~np.isnan(bound.values).all(axis=0))
-        learned = learned_scale(prior, values, labels)
-        before, after = (Rows(one, values, 0.0, complete=True).log_joint(labels) for one in (prior, learned))
-        if after < before + WORTH_A_ROUND:  # these clusters have nothing more to say: spare another search
+        labels = map_labels(found.tree)
+        if before is not None and np.array_equal(labels, before):  # which have no other scale matrix to tell
             break
-        moved = fit_searched(based_on(bound, learned), *work)
+        prior, values = columns_in_use(found.bound.prior, bound.values, ~np.isnan(bound.values).all(axis=0))
+        moved = fit_searched(based_on(bound, learned_scale(prior, values, labels)), *work)
         if moved.log_evidence < found.log_evidence + WORTH_A_ROUND:
             break
-        found = moved
+        found, before = moved, labels
     return found
+
+
+def map_labels(tree: Tree) -> np.ndarray:
+    """The most probable partition consistent with a tree."""
+    return relabel(labels_of_front(tree, find_front(tree, "map")))
 
 
 def fit_searched(
