@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
+from bayesgrove.agglomeration.full_scorer import FullScorer
 from bayesgrove.agglomeration.scorers import CountScorer, GaussianScorer, RowScorer
 from bayesgrove.likelihoods.bernoulli import BernoulliPrior
 from bayesgrove.likelihoods.binomial import BinomialPrior
 from bayesgrove.likelihoods.categorical import CategoricalPrior
 from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
+from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
 from bayesgrove.likelihoods.multinomial import MultinomialPrior
 
 LARGEST_TABLE = 1 << 22
@@ -55,6 +57,8 @@ def choose_scorer(
 
     if isinstance(prior, GaussianDiagonalPrior) and is_fast(prior, complete=complete):
         return gaussian_scorer(prior, length, log_weight_of, tempered=tempered)
+    if isinstance(prior, GaussianFullPrior) and has_lanes(prior, complete=complete):
+        return full_scorer(prior, length, log_weight_of, tempered=tempered)
     log_weight = table_of(log_weight_of, length)
     blocks = count_blocks(prior)
     if blocks is not None:
@@ -69,6 +73,11 @@ def is_fast(prior: Any, *, complete: bool) -> bool:
     if isinstance(prior, GaussianDiagonalPrior):
         return complete and has_one_shape(prior)
     return count_blocks(prior) is not None
+
+
+def has_lanes(prior: GaussianFullPrior, *, complete: bool) -> bool:
+    """Whether pairs are scored many at a time; determinants still take too long to call it fast."""
+    return complete
 
 
 def has_one_shape(prior: GaussianDiagonalPrior) -> bool:
@@ -106,6 +115,21 @@ def gaussian_scorer(
     return GaussianScorer(
         prior.mean, prior.strength, shape, prior.rate, table_of(of_size, length), tempered, one_strength
     )
+
+
+def full_scorer(
+    prior: GaussianFullPrior, length: int, log_weight_of: Callable[[np.ndarray], np.ndarray], *, tempered: bool
+) -> FullScorer:
+    """As `gaussian_scorer`."""
+    d = prior.mean.size
+    constant = 0.5 * prior.dof * np.linalg.slogdet(prior.scale)[1]
+
+    def of_size(n: np.ndarray) -> np.ndarray:
+        gammas = sum(gammaln(0.5 * (prior.dof + n - j)) - math.lgamma(0.5 * (prior.dof - j)) for j in range(d))
+        powers = n * math.log(math.pi) + np.log1p(n / prior.strength)
+        return log_weight_of(n) + gammas - 0.5 * d * powers + constant
+
+    return FullScorer(prior.mean, prior.strength, prior.dof, prior.scale, table_of(of_size, length), tempered)
 
 
 def count_blocks(prior: Any) -> list[tuple[np.ndarray, np.ndarray, int]] | None:

@@ -165,25 +165,29 @@ def new_space(
     return Space(prior, log_concentration, variable, tuple(limits), names)
 
 
-def climb(space: Space, start: np.ndarray, kernel_: Any, data: Any, most_steps: int = 50) -> np.ndarray:
+def climb(
+    space: Space, start: np.ndarray, kernel_: Any, data: Any, most_steps: int = 50, least_rise: float = 0.0
+) -> np.ndarray:
     """The point that `kernel_(prior, data, log_concentration, gradient)` climbs to from a start.
 
     Log factors of the columns are shrunk towards the mean of their hyperparameter: a column differs from the others as
-    far as the data support it.
+    far as the data support it. Steps end when one rises by less than `least_rise`.
     """
     if not space.limits:
         return start
     is_free = space.variable != NULL
+    members = space.members
+    means = members / members.sum(axis=1, keepdims=True)
 
     def value_of(where: np.ndarray) -> tuple[float, np.ndarray]:
         prior, log_concentration = space.at(where)
         gradient = np.empty(space.variable.size)
         value = kernel_(prior, data, log_concentration, gradient)
         own = np.bincount(space.variable[is_free], gradient[is_free], minlength=where.size)
-        apart = where - (space.members @ where / space.members.sum(axis=1)) @ space.members
+        apart = where - (means @ where) @ members
         return value - 0.5 * float(apart @ apart) / COLUMN_SPREAD**2, own - apart / COLUMN_SPREAD**2
 
-    return climb_freely(value_of, start, np.arange(start.size), space.limits, most_steps)
+    return climb_freely(value_of, start, np.arange(start.size), space.limits, most_steps, least_rise)
 
 
 def concentration_limits(log_concentration: float) -> tuple[float, float]:
@@ -198,8 +202,12 @@ def climb_freely(
     free: Sequence[int] | np.ndarray,
     limits: Sequence[tuple[float, float]],
     most_steps: int = 50,
+    least_rise: float = 0.0,
 ) -> np.ndarray:
     """Factors that raise a bound given with its gradient; only those at the places `free` move."""
+    options: dict[str, Any] = {"maxiter": most_steps}
+    if least_rise > 0.0:  # scipy's tolerance is relative
+        options["ftol"] = least_rise / max(1.0, abs(bound_of(start)[0]))
 
     def negative(moved: np.ndarray) -> tuple[float, np.ndarray]:
         factors = start.copy()
@@ -213,7 +221,7 @@ def climb_freely(
         jac=True,
         method="L-BFGS-B",
         bounds=[limits[i] for i in free],
-        options={"maxiter": most_steps},
+        options=options,
     )
     factors = start.copy()
     factors[free] = found.x

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import multigammaln
+from scipy.special import gammaln
 
 from bayesgrove.agglomeration.statistics import cluster_statistics
 from bayesgrove.core.blas import single_threaded_blas
@@ -44,9 +44,9 @@ class Clusters(NamedTuple):
         """Of all clusters, without what depends on nothing that is learned."""
         n, d = self.sizes, self.gaps.shape[1]
         after = np.linalg.slogdet(self.scales(strength, scale))[1]
-        gammas = [multigammaln(0.5 * (dof + size), d) - multigammaln(0.5 * dof, d) for size in n]
+        gammas = gammaln(0.5 * (dof + n[:, np.newaxis] - np.arange(d))) - gammaln(0.5 * (dof - np.arange(d)))
         before = dof * np.linalg.slogdet(scale)[1]
-        return float(np.sum(gammas) + 0.5 * np.sum(before - (dof + n) * after - d * np.log1p(n / strength)))
+        return float(gammas.sum() + 0.5 * np.sum(before - (dof + n) * after - d * np.log1p(n / strength)))
 
 
 def learned_scale(prior: GaussianFullPrior, values: np.ndarray, labels: np.ndarray) -> GaussianFullPrior:

@@ -30,7 +30,7 @@ from bayesgrove.agglomeration.randomized import (
     with_new_top,
 )
 from bayesgrove.agglomeration.reopening import Partition, partition_of, reopened
-from bayesgrove.agglomeration.search import CLIMB_STEPS, WORTH_A_ROUND, Clusters, cut_of, search_tree
+from bayesgrove.agglomeration.search import CLIMB_STEPS, LEAST_RISE, WORTH_A_ROUND, Clusters, cut_of, search_tree
 from bayesgrove.agglomeration.splits import Problem, Settings, halve_sets
 from bayesgrove.agglomeration.statistics import cluster_statistics
 from bayesgrove.core.blas import single_threaded_blas
@@ -162,7 +162,7 @@ def one_round(problem: Problem, space: Space, settings: Settings, state: State, 
     partition = merged(here, partition_of(here, labels))
     clusters = Clusters(partition.rows, partition.sizes)
     with single_threaded_blas():
-        where = climb(space, state.where, joint_and_gradient, clusters, CLIMB_STEPS)
+        where = climb(space, state.where, joint_and_gradient, clusters, CLIMB_STEPS, LEAST_RISE)
     prior, log_concentration = space.at(where)
     log_joint = joint_and_gradient(prior, clusters, log_concentration, np.empty(space.variable.size))
     return State(where, partition, float(log_joint), max(state.depth, n_rounds), n_rounds > 0)

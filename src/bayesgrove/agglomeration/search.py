@@ -48,7 +48,8 @@ from bayesgrove.likelihoods.contract import merge
 
 KEPT_TREES, KEPT_PARTITIONS = 2, 1
 MOST_START_CLUSTERS = 512
-CLIMB_STEPS = 20
+CLIMB_STEPS, LEAST_RISE = 20, 0.01
+"""Of learning hyperparameters: at most so many steps, until one rises by less than this many nats."""
 MOST_ROUNDS = 6
 ACCEPTED_RISE, WORTH_A_ROUND = 1e-3, 0.5
 PASSES = 2
@@ -105,14 +106,15 @@ class Search:
 
     def learn_partition(self, where: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """The point that the log joint of a partition climbs to."""
-        return climb(self.space, where, joint_and_gradient, self.clusters(where, labels), CLIMB_STEPS)
+        return climb(self.space, where, joint_and_gradient, self.clusters(where, labels), CLIMB_STEPS, LEAST_RISE)
 
     def learn_tree(self, here: Found) -> Found:
         """The same tree at the point that its bound climbs to."""
         if not self.space.limits:
             return here
         tree = upper_tree(self.space.at(here.where)[0], self.values, here.forest)
-        moved = self.weigh(climb(self.space, here.where, bound_and_gradient, tree, CLIMB_STEPS), here.forest.children)
+        where = climb(self.space, here.where, bound_and_gradient, tree, CLIMB_STEPS, LEAST_RISE)
+        moved = self.weigh(where, here.forest.children)
         return moved if moved.bound > here.bound else here
 
     def reassign(self, where: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from bayesgrove.agglomeration.learn_scale import learned_scale
 from bayesgrove.agglomeration.partition_moves import Rows, log_joint_missed
 from bayesgrove.agglomeration.precompile import precompile_search
 from bayesgrove.agglomeration.randomized import Grown, refine_rounds
-from bayesgrove.agglomeration.search import WORTH_A_ROUND, cut_of, search_tree
+from bayesgrove.agglomeration.search import WORTH_A_ROUND, search_tree
 from bayesgrove.agglomeration.splits import Problem, Settings
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator
@@ -26,6 +26,7 @@ from bayesgrove.likelihoods.parts import columns_in_use, with_columns
 from bayesgrove.models.bhc.duplicates import merge_duplicates_first
 from bayesgrove.models.bhc.united import Rows as UnitedRows
 from bayesgrove.models.bhc.united import united_tree
+from bayesgrove.stats.partitions import relabel
 from bayesgrove.trees import Tree
 from bayesgrove.trees.cuts import find_front, labels_of_front
 
@@ -88,10 +89,21 @@ def fit_best(
     """The tree and the hyperparameters of highest bound that the search finds, a scale matrix among them."""
     work = (concentration, options, seed, n_threads, progress)
     if not learns_scale(bound):
-        return fit_searched(bound, *work)
+        return with_missed(fit_searched(bound, *work))
     some = rows_for_scale(bound, bound.values)
     found = fit_with_scale(some, *work)
-    return found if some is bound else fit_searched(based_on(bound, found.bound.prior), *work)
+    return with_missed(found if some is bound else fit_searched(based_on(bound, found.bound.prior), *work))
+
+
+def with_missed(found: Fitted) -> Fitted:
+    """The fit with what its partition misses among its steps: see `log_joint_missed`."""
+    prior, values, n = found.bound.prior, found.rows, found.tree.n_leaves
+    used = ~np.isnan(values).all(axis=0)
+    if not used.all():
+        prior, values = columns_in_use(prior, values, used)
+    rows = Rows(prior, values, found.log_concentration, complete=not bool(np.isnan(values).any()))
+    missed = log_joint_missed(rows, map_labels(found.tree)) if n > 1 else 0.0
+    return found._replace(steps={**found.steps, "log_joint_missed": missed})
 
 
 def learns_scale(bound: Bound) -> bool:
@@ -126,15 +138,22 @@ def based_on(bound: Bound, prior: GaussianFullPrior) -> Bound:
 
 def fit_with_scale(bound: Bound, *work: Any) -> Fitted:
     """Rounds of the search and of learning a scale matrix from the clusters it finds, while the bound rises."""
-    found = fit_searched(bound, *work)
+    found, before = fit_searched(bound, *work), None
     for _ in range(SCALE_ROUNDS):
-        labels = labels_of_front(found.tree, find_front(found.tree, "map"))
+        labels = map_labels(found.tree)
+        if before is not None and np.array_equal(labels, before):  # which have no other scale matrix to tell
+            break
         prior, values = columns_in_use(found.bound.prior, bound.values, ~np.isnan(bound.values).all(axis=0))
         moved = fit_searched(based_on(bound, learned_scale(prior, values, labels)), *work)
         if moved.log_evidence < found.log_evidence + WORTH_A_ROUND:
             break
-        found = moved
+        found, before = moved, labels
     return found
+
+
+def map_labels(tree: Tree) -> np.ndarray:
+    """The most probable partition consistent with a tree."""
+    return relabel(labels_of_front(tree, find_front(tree, "map")))
 
 
 def fit_searched(
@@ -153,14 +172,12 @@ def fit_searched(
     precompile_search(problem, space)
     found = search_tree(problem, space, options.scores, progress)
     part, log_concentration = space.at(found.where)
-    rows = Rows(part, values, log_concentration, complete=problem.complete)
-    missed = log_joint_missed(rows, cut_of(found.forest)) if values.shape[0] > 1 else 0.0
     report_limits(space, found.where)
     prior = part if used.all() else with_columns(prior, part, used)
     bound = relearned(bound, prior)
     whole = Problem(prior, bound.values, log_concentration, problem.complete and bool(used.all()), seed, n_threads)
     log_q = float(found.forest.log_q[-1] if found.forest.log_q.size else found.forest.leaf_log_q[0])
-    return finish(whole, bound, Grown(found.forest, log_q, 0, {"search": log_q, "log_joint_missed": missed}))
+    return finish(whole, bound, Grown(found.forest, log_q, 0, {"search": log_q}))
 
 
 def report_limits(space: Space, where: np.ndarray) -> None:
