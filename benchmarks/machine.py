@@ -12,8 +12,8 @@ from threadpoolctl import threadpool_limits
 
 L1_NUMBERS = 256  # 2 kB an array: three of them leave room in any first-level cache
 MEMORY_NUMBERS = 2**24  # 128 MB: beyond any cache
-FLOPS_PER_SCORE = 28.8  # product over 10 columns: 1.8 ns at 16 Gflop/s (specification, section 13)
-REFERENCE_SCORE_SECONDS = 3.5e-9  # the same plus one log, at the specification's reference rates
+FLOPS_PER_SCORE = 28.8  # product over 10 columns: 1.8 ns at 16 Gflop/s, the reference rate
+REFERENCE_SCORE_SECONDS = 3.5e-9  # the same plus one log of 1.7 ns
 
 
 @numba.njit(cache=True)
@@ -142,5 +142,5 @@ def bhc_floor(constants: dict[str, float], n: int) -> float:
 
 
 def randomized_floor(constants: dict[str, float], n: int) -> float:
-    """The specification's 2.5 s for a million rows, linear in n, scaled to this machine's score time."""
+    """2.5 s for a million rows at the reference rates, linear in n, scaled to this machine's score time."""
     return 2.5 * n / 1e6 * score_seconds(constants) / REFERENCE_SCORE_SECONDS

@@ -114,7 +114,7 @@ def judge_peak(trials: Trials, method: Method, n_true: int) -> Claim:
     return Claim(claim, ours, bool(holds))
 
 
-# The specification's
+# Of our own: what independent runs of the printed procedure gave
 
 
 def judge_procedure(scores: Scores, n_true: int, least: float, least_ari: float) -> Claim:

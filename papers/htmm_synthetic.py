@@ -148,7 +148,7 @@ def traced(trials: Trials, kind: str) -> list[Method]:
 
 
 def claims(found: Study) -> list[Claim]:
-    """The paper's, as printed and with exact steps; then the specification's and ours."""
+    """The paper's, as printed and with exact steps; then what we expect of its procedure, and of ours."""
     trials, verdicts = found.trials, []
     for how in HOW:
         verdicts += [

@@ -106,7 +106,7 @@ def grid_claims(sampler: str, grid: Mapping[Method, Scores], base: Scores) -> li
 
 
 def case_claims(sampler: str, cases: Mapping[Method, CaseFit]) -> list[Claim]:
-    """The second half of item 7."""
+    """Claims about F-measures at all levels, from the case fits."""
     plain, names = cases[Method()].best, ("f1", "f2", "f3", "f4")
     return [
         judge.judge_levels(

@@ -15,7 +15,7 @@ from benchmarks.timing import exponent
 KINDS = {"Binomial(50)": 50, "Bernoulli": 1}
 SEARCHES = ("exact", "polish", "screen")
 FLOOR_SECONDS, REFERENCE_GATHERS = 2.5, 1450e6
-"""Of the exact search of 100 x 200 Binomial at the specification's reference rate (section 13)."""
+"""Floor of the exact search of 100 x 200 Binomial, at so many table look-ups a second."""
 WANTED_RATIO, WANTED_OVER_FLOOR, NEAR_NATS = 8.0, 2.0, 1.0
 GROWTH_COLUMNS, QUICK_COLUMNS = (50, 100, 200, 400, 800), (50, 100)
 

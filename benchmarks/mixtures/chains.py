@@ -60,7 +60,7 @@ def warm_up(X: np.ndarray, likelihood: Any = "auto", process: Process = LEARNED)
 
 
 def paper_prior(X: np.ndarray) -> GaussianFull:
-    """The specification's prior for the published sets (section 13): scale has determinant .1."""
+    """The prior with which the published sets are reproduced: its scale has determinant .1."""
     d = X.shape[1]
     covariance = np.cov(X.T)
     scale = covariance * (0.1 / np.linalg.det(covariance)) ** (1.0 / d)

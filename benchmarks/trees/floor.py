@@ -102,5 +102,5 @@ def make_floor(links: Links, tables: Tables) -> Callable[[], float]:
 
 
 def multiply_adds(n_nodes: int, n_states: int) -> float:
-    """Of the specification's cost model: n C^2 + 2 n C upward, 2 n C^2 downward."""
+    """n C^2 + 2 n C upward, 2 n C^2 downward (docs/theory/tree-mixtures.md, Cost of a pass)."""
     return 3.0 * n_nodes * n_states**2 + 2.0 * n_nodes * n_states

@@ -67,7 +67,7 @@ def blocks(labels) -> list[list[int]]:
 
 
 def log_crp(labels, alpha: float) -> float:
-    """Section 0 of the specification."""
+    """Log probability under the Chinese restaurant process."""
     sizes = [len(block) for block in blocks(labels)]
     total = math.lgamma(alpha) - math.lgamma(len(labels) + alpha) + len(sizes) * math.log(alpha)
     return total + math.fsum(math.lgamma(size) for size in sizes)
@@ -82,12 +82,12 @@ def log_marginal(model: Model, j: int, rows: tuple[int, ...]) -> float:
 
 
 def log_column(model: Model, j: int, labels: Labels) -> float:
-    """lp_j(z) of section 9.2."""
+    """Log marginal of a column under row labels."""
     return math.fsum(log_marginal(model, j, tuple(block)) for block in blocks(labels))
 
 
 def log_joint(model: Model, state: State) -> float:
-    """Section 9.1, concentrations and columns' numbers fixed."""
+    """The target (docs/theory/cross-clustering.md, CrossCat target), concentrations and columns' numbers fixed."""
     views, rows = state
     total = log_crp(views, model.alpha_columns) + sum(log_crp(labels, model.alpha_rows) for labels in rows)
     return total + math.fsum(log_column(model, j, rows[v]) for j, v in enumerate(views))
@@ -158,7 +158,7 @@ def proportional(logs) -> list[float]:
     return [weight / total for weight in weights]
 
 
-# Rows (9.3)
+# Rows
 
 
 def gibbs_row(model: Model, state: State, view: int, row: int, choose: Choose, beta: float = 1.0) -> State:
@@ -177,7 +177,7 @@ def gibbs_row(model: Model, state: State, view: int, row: int, choose: Choose, b
 
 
 def split_merge(model: Model, state: State, view: int, choose: Choose, beta: float = 1.0) -> State:
-    """Sequentially allocated split or merge of two anchors' clusters (9.4)."""
+    """Sequentially allocated split or merge of two anchors' clusters."""
     views, rows = state
     labels, n = rows[view], model.n_rows
     columns = [j for j, v in enumerate(views) if v == view]
@@ -210,7 +210,7 @@ def split_merge(model: Model, state: State, view: int, choose: Choose, beta: flo
     return views, (*rows[:view], relabel(proposed), *rows[view + 1 :])
 
 
-# Columns (9.2)
+# Columns (docs/theory/cross-clustering.md, Column move)
 
 
 def sequential_weights(model: Model, j: int, rows: list[list[int]], row: int) -> list[float]:
@@ -272,7 +272,7 @@ def column_move(
 
 
 def column_among_existing(model: Model, state: State, j: int, choose: Choose, beta: float = 1.0) -> State:
-    """A column that is not alone chooses among the views there are (9.6)."""
+    """A column that is not alone chooses among the views there are."""
     views, rows = state
     others = [v for c, v in enumerate(views) if c != j]
     if views[j] not in others:
@@ -283,7 +283,7 @@ def column_among_existing(model: Model, state: State, j: int, choose: Choose, be
 
 
 def swap(model: Model, pair: tuple[State, State], betas: tuple[float, float], choose: Choose) -> tuple[State, State]:
-    """Neighbouring chains exchange their states (9.3)."""
+    """Neighbouring chains exchange their states."""
     gap = log_joint(model, pair[1]) - log_joint(model, pair[0])
     chance = math.exp(min(0.0, (betas[0] - betas[1]) * gap))
     return pair[::-1] if choose([chance, 1.0 - chance]) == 0 else pair

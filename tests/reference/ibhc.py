@@ -15,7 +15,7 @@ from reference.bhc import evidence_of, partitions
 
 
 class Node(NamedTuple):
-    """A tree: its items ascending, its children (none at a leaf) and the potentials of section 4."""
+    """A tree: its items ascending, its children (none at a leaf) and its potentials."""
 
     text: str
     items: tuple[int, ...]

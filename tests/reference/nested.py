@@ -1,6 +1,6 @@
 """Slow, clear twin of nested hierarchies (BHMC, RBHMC): nodes as objects, states, their joint density and scores.
 
-Sections are those of the specification. Weights of a node are logs: components 0..K-1 first, then the remainder.
+Formulas: docs/theory/nested-hierarchies.md. Weights of a node are logs: components 0..K-1 first, then the remainder.
 """
 
 import math
@@ -180,7 +180,7 @@ def log_ell(log_weights: np.ndarray, log_f: np.ndarray) -> float:
 
 
 def log_p_tree(root: Node, depth: int, alpha: float) -> float:
-    """log p(V) (section 2)."""
+    """log p(V)."""
     total = 0.0
     for node in nodes_of(root):
         if node.level < depth:
@@ -254,7 +254,7 @@ def log_joint(model: Model, state: State, energy: float = 0.0, *, with_eta: bool
 
 
 def log_complete_likelihood(model: Model, state: State) -> float:
-    """log CDL (section 8)."""
+    """log CDL."""
     total = log_p_tree(state.root, model.depth, state.alpha)
     for x, leaf, c in zip(model.data, state.leaf, state.components, strict=True):
         total += leaf.log_weights[c] + log_normal(x, state.theta[c], state.s2)
@@ -262,7 +262,7 @@ def log_complete_likelihood(model: Model, state: State) -> float:
 
 
 def log_predictive(model: Model, state: State, x: np.ndarray) -> float:
-    """log p(x) of a new datum at C = 0, means as in the state (section 8)."""
+    """log p(x) of a new datum at C = 0, means as in the state."""
     known = [log_normal(x, theta, state.s2) for theta in state.theta]
     log_f = np.array([*known, log_normal(x, 0.0, state.s2 + state.h2)])
     terms = []

@@ -1,4 +1,4 @@
-"""Slow, clear twin of the penalties of RBHMC and of the moves of the discriminants (sections 2, 5, 10, 15.2)."""
+"""Slow, clear twin of the penalties of RBHMC and of the moves of the discriminants."""
 
 import math
 from functools import cache
@@ -32,7 +32,7 @@ def log_chances(strength: float, margins: np.ndarray, spread: float) -> np.ndarr
 
 @cache
 def log_chance(strength: float, margin: float, spread: float) -> float:
-    """The same for one margin (15.2)."""
+    """The same for one margin."""
     return float(log_chances(strength, np.float64(margin), spread))
 
 
@@ -136,7 +136,7 @@ def active_constraint(model: Model, state: State, n: int) -> tuple | None:
 
 
 def conditional_of_eta(model: Model, state: State, node: Node, constraints: list[tuple]) -> tuple:
-    """Precision and mean of a discriminant given (n, own, sibling, lambda) of all constraints (5.2)."""
+    """Precision and mean of a discriminant given (n, own, sibling, lambda) of all constraints."""
     c, eps = model.strength, model.margin
     dimension = model.margin_rows.shape[1]
     precision, b = np.eye(dimension) / state.nu2, np.zeros(dimension)
@@ -211,7 +211,7 @@ def augmented_discriminants(rng: np.random.Generator, model: Model, state: State
 
 
 def printed_discriminants(rng: np.random.Generator, model: Model, state: State) -> None:
-    """Section 10: active constraints taken once from the state, then each discriminant from its Gaussian, untested."""
+    """As printed: active constraints taken once from the state, then each discriminant from its Gaussian, untested."""
     constraints = augmented_constraints(model, state, draw_lambdas(rng, model, state))
     for node in nodes_of(state.root)[1:]:
         node.eta = draw_normal(rng, *conditional_of_eta(model, state, node, constraints))

@@ -1,4 +1,4 @@
-"""Slow, clear twin of the passes over weights with regraft, of the numbers, and whole sweeps (sections 6, 7, 10)."""
+"""Slow, clear twin of the passes over weights with regraft, of the hyperparameters, and whole sweeps."""
 
 import math
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from reference import nested_margins as margins
 from reference.nested import Model, Node, State, at_level, link, nodes_of, tree_from_levels
 from reference.nested_paths import accepts, draw_index, draw_theta, log_dirichlet_draw, sweep_paths
 
-# Weights (section 6)
+# Weights (docs/theory/nested-hierarchies.md, Tables and weights)
 
 
 def draw_tables(rng: np.random.Generator, n_customers: int, concentration: float) -> int:
@@ -30,7 +30,7 @@ def seat_level(rng: np.random.Generator, state: State, level: int) -> None:
 
 
 def log_block(path: list[Node], n_moved: int, alpha: float) -> float:
-    """Change of log p(V) where a block joins the children of the last node of a path (6.1); empty nodes are new."""
+    """Change of log p(V) where a block joins the children of the last node of a path; empty nodes are new."""
     total = 0.0
     for place, node in enumerate(path):
         total += math.lgamma(node.count + alpha) - math.lgamma(node.count + n_moved + alpha)
@@ -90,7 +90,7 @@ def link_block(node: Node, parent: Node) -> None:
 
 
 def regraft_log_weights(model: Model, state: State, node: Node, places: list[Node]) -> list[float]:
-    """Log weight of each possible parent of an unlinked node (6.1)."""
+    """Log weight of each possible parent of an unlinked node (docs/theory/nested-hierarchies.md, Regraft)."""
     found = []
     for parent in places:
         params = state.gamma * np.exp(parent.parent.log_weights)
@@ -128,7 +128,7 @@ def count_leaves(state: State) -> None:
 
 
 def draw_all_weights(rng: np.random.Generator, model: Model, state: State) -> None:
-    """Step 4 of section 6."""
+    """All weights from the root down, given tables."""
     for node in nodes_of(state.root):
         if node.parent is not None:
             params = state.gamma * np.exp(node.parent.log_weights) + np.append(node.customers, 0.0)
@@ -172,7 +172,7 @@ def draw_concentrations(rng: np.random.Generator, model: Model, state: State) ->
             state.numbers[name] = rng.gamma(shape + n_blocks) / (rate - logs)
 
 
-# Means and variances (section 7)
+# Means and variances
 
 
 def draw_means(rng: np.random.Generator, model: Model, state: State) -> None:

@@ -1,4 +1,4 @@
-"""Slow, clear twin of the moves of paths and components of nested hierarchies (sections 3, 4, 10).
+"""Slow, clear twin of the moves of paths and components of nested hierarchies.
 
 Candidates of a Gibbs move and their log weights are functions of their own, so that tests can look at them.
 """
@@ -49,13 +49,13 @@ def accepts(rng: np.random.Generator, log_ratio: float) -> bool:
 
 
 def draw_theta(rng: np.random.Generator, model: Model, state: State, rows) -> np.ndarray:
-    """A component's mean given its data (section 7)."""
+    """A component's mean given its data."""
     precision = len(rows) / state.s2 + 1.0 / state.h2
     total = np.sum(model.data[list(rows)], axis=0) if len(rows) else np.zeros(model.data.shape[1])
     return total / state.s2 / precision + rng.normal(size=model.data.shape[1]) / math.sqrt(precision)
 
 
-# Components (section 3)
+# Components (docs/theory/nested-hierarchies.md, Components)
 
 
 def merge_component(state: State, k: int, aside=()) -> None:
@@ -85,7 +85,7 @@ def open_component(rng: np.random.Generator, model: Model, state: State, n: int,
     return new
 
 
-# Paths (section 4)
+# Paths (docs/theory/nested-hierarchies.md, Paths)
 
 
 class Removed(NamedTuple):
@@ -146,7 +146,7 @@ def branch_energy(model: Model, state: State, n: int, under: Node, eta_top: np.n
 
 
 def path_candidates(model: Model, state: State, n: int, auxiliary: Callable[[Node], list]) -> list[Candidate]:
-    """All candidates of the collapsed Gibbs move; `auxiliary` gives discriminants for a branch's top (4.1)."""
+    """All candidates of the collapsed Gibbs move; `auxiliary` gives discriminants for a branch's top."""
     log_f = log_components(model, state, n)
     found, reach = [], {state.root: 0.0}
     for node in nodes_of(state.root):
@@ -207,7 +207,7 @@ def gibbs_path(rng: np.random.Generator, model: Model, state: State, n: int) -> 
 
 
 def propose_path(rng: np.random.Generator, model: Model, state: State) -> Node:
-    """A leaf by the nCRP; new nodes, not linked yet, have weights and discriminants from their prior (4.2)."""
+    """A leaf by the nCRP; new nodes, not linked yet, have weights and discriminants from their prior."""
     node = state.root
     while node.level < model.depth:
         chosen = draw_index(rng, [*(math.log(child.count) for child in node.children), math.log(state.alpha)])
@@ -248,7 +248,7 @@ def mh_log_ratio(model: Model, state: State, n: int, old: Node, new: Node) -> fl
 
 
 def mh_path(rng: np.random.Generator, model: Model, state: State, n: int) -> None:
-    """4.2 and step 4; with `sampler="paper"` the ratio of section 10."""
+    """Metropolis with the nCRP proposal, then a component; with `sampler="paper"` the printed ratio."""
     old = state.leaf[n]
     remove_datum(model, state, n)
     new = propose_path(rng, model, state)

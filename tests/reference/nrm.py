@@ -230,7 +230,7 @@ def gibbs_probabilities(partition: Partition, point: int, log_phi: LogPhi) -> tu
 
 
 def log_u_density(v: float, n: int, n_clusters: int, process: GeneralisedGamma) -> float:
-    """Log density of v = log u given the partition, but for a constant (section 2.1, Jacobian included)."""
+    """Log density of v = log u given the partition, but for a constant (Jacobian included)."""
     slope = n - n_clusters * process.sigma
     return n * v - slope * softplus(v) - process.alpha * exp_or_inf(process.sigma * softplus(v))
 
@@ -243,7 +243,7 @@ class Weights(NamedTuple):
 
 
 def predictive_weights(partition: Partition, process: Process) -> Weights:
-    """Weights of section 2.2; for the generalised gamma from ratios of I(n, K), they sum to 1."""
+    """Predictive weights; for the generalised gamma from ratios of I(n, K), they sum to 1."""
     n, blocks = len(partition), blocks_of(partition)
     if isinstance(process, Dirichlet):
         total = n + process.alpha

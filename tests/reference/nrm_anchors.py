@@ -1,4 +1,4 @@
-"""Slow, clear twins of the laws that draw the anchors of the anchors-first move (table of section 7.1b)."""
+"""Slow, clear twins of the distributions of anchors (docs/theory/nrm-mixtures.md, Anchors-first moves)."""
 
 import itertools
 import math

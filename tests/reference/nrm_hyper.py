@@ -34,17 +34,17 @@ class GammaLaw(NamedTuple):
 
 
 def alpha_given_rest(hyper: RandomGeneralisedGamma, n_clusters: int, sigma: float, v: float) -> GammaLaw:
-    """Conditional of the generalised gamma's alpha (section 2.1)."""
+    """Conditional of the generalised gamma's alpha."""
     return GammaLaw(hyper.a + n_clusters, hyper.b + math.expm1(sigma * softplus(v)))
 
 
 def dirichlet_alpha_given_rest(hyper: RandomDirichlet, n_clusters: int, auxiliary: float) -> GammaLaw:
-    """Conditional of the Dirichlet's alpha given the auxiliary w ~ Beta(alpha, n) (section 2.1)."""
+    """Conditional of the Dirichlet's alpha given the auxiliary w ~ Beta(alpha, n)."""
     return GammaLaw(hyper.a + n_clusters, hyper.b - math.log(auxiliary))
 
 
 def log_sigma_density(hyper: RandomGeneralisedGamma, sizes: tuple[int, ...], alpha: float, v: float, sigma: float):
-    """Log density of sigma given the rest, but for a constant (section 2.1)."""
+    """Log density of sigma given the rest, but for a constant."""
     prior = (hyper.c + len(sizes) - 1) * math.log(sigma) + (hyper.d - 1) * math.log1p(-sigma)
     clusters = (math.lgamma(size - sigma) - math.lgamma(1 - sigma) + sigma * softplus(v) for size in sizes)
     return prior - alpha * exp_or_inf(sigma * softplus(v)) + math.fsum(clusters)

@@ -1,4 +1,4 @@
-"""Slow, clear twin of the local move L2 (section 7.3)."""
+"""Slow, clear twin of the local move (docs/theory/nrm-mixtures.md, Local moves)."""
 
 import itertools
 from collections.abc import Callable

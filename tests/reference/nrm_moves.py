@@ -56,7 +56,7 @@ def accept(partition: Partition, proposal: Proposal | None, choose: Choose) -> P
     return proposal.partition if choose([chance, 1 - chance]) == 0 else partition
 
 
-# Gibbs (section 2.1)
+# Gibbs (docs/theory/nrm-mixtures.md, Gibbs weights)
 
 
 def gibbs_point(partition: Partition, log_phi: LogPhi, point: int, choose: Choose) -> Partition:
@@ -140,7 +140,7 @@ def free_points(union: Cluster, anchors: Iterable[int], pos: dict[int, int] | No
 def tree_launch(
     guide: Tree, pos: dict[int, int], log_phi: LogPhi, place: Place = place_at_random, n_scans: int = 0
 ) -> Launch:
-    """Launch of section 7.1b: children of the anchors' common ancestor, then sibling blocks, then scans."""
+    """Launch by the guide: children of the anchors' common ancestor, then sibling blocks, then scans."""
 
     def launch(union: Cluster, i: int, j: int, choose: Choose) -> Sides:
         sides = place_blocks(walk_by_tree(restrict(guide, union), i, j), log_phi, place, choose)
@@ -166,7 +166,7 @@ def coin_launch(log_phi: LogPhi, n_scans: int) -> Launch:
     return launch
 
 
-# Anchors first (section 7.1b); Jain and Neal's move is the same with their launch and uniform anchors
+# Anchors first (docs/theory/nrm-mixtures.md); Jain and Neal's move is the same with their launch and uniform anchors
 
 
 class AnchorLaw(NamedTuple):
@@ -208,7 +208,7 @@ def anchored(partition: Partition, log_phi: LogPhi, law: AnchorLaw, launch: Laun
     return accept(partition, propose_anchored(partition, log_phi, law, launch, choose, **options), choose)
 
 
-# Clusters first: V1 (section 7.1)
+# Clusters first: V1
 
 
 def log_d0(a: Cluster, b: Cluster, log_phi: LogPhi) -> float:

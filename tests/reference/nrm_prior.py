@@ -1,6 +1,6 @@
 """Exact draws from the prior of a normalised generalised gamma process over partitions of a few items, with its u.
 
-Symbols: n items in K clusters of sizes m, alpha and sigma as in the specification, v = log u. Then
+Symbols: n items in K clusters of sizes m, alpha and sigma as in docs/theory/nrm-mixtures.md, v = log u. Then
 
     p(partition, v) = exp(g_K(v)) (alpha sigma)^K prod over clusters of Gamma(m - sigma) / Gamma(1 - sigma)
     g_K(v) = n v - (n - K sigma) softplus(v) - alpha expm1(sigma softplus(v)) - lgamma(n),

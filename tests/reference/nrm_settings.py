@@ -1,6 +1,6 @@
 """Small data sets with their exact laws, and the transition matrices of the moves on them.
 
-A setting is named by (process, guide, data): the specification's ambiguous data under DP(1) or NGGP(1, 1/2) at u = 2,
+A setting is named by (process, guide, data): ambiguous data under DP(1) or NGGP(1, 1/2) at u = 2,
 six points, or the plane under NGGP(1/2, 1/2) at u = 0.3; a greedy guide tree or a deliberately wrong one.
 """
 

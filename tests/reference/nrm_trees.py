@@ -1,7 +1,7 @@
 """Slow, clear twins of trees over points: a tree is its set of leaf sets, so nothing recurses.
 
-Potentials (section 4 of the specification), greedy Bayesian hierarchical clustering (section 5) and the guide tree's
-`order`, `pos`, `adj` with the induced tree of a set by keys (section 7).
+Potentials (docs/theory/nrm-mixtures.md, Tree potentials), greedy Bayesian hierarchical clustering and the guide tree's
+`order`, `pos`, `adj` with the induced tree of a set by keys.
 """
 
 import itertools
@@ -207,7 +207,7 @@ def grow(keys: list[int], low: int, high: int, below: int) -> tuple[int, int]:
 
 
 def walk_by_keys(guide: LeafOrder, union: Cluster, i: int, j: int) -> Walk:
-    """The walk of section 7.1b without a tree object: ranges of members that grow by keys."""
+    """The walk of a launch without a tree object: ranges of members that grow by keys."""
     members, keys = keys_of(guide, union)
     ends = sorted((members.index(i), members.index(j)))
     top = max(range(*ends), key=keys.__getitem__)

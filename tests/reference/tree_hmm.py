@@ -166,7 +166,7 @@ def emission_of(tables, label):
 
 
 def upward(tree, tables, mode):
-    """Section 3 of the specification; tables need not be normalised."""
+    """The upward pass; tables need not be normalised."""
     L, C, _ = sizes_of(tables)
     n, options = len(tree.labels), choices(tree, L, mode)
     beta, inner, present = np.zeros((n, C)), np.zeros((n, C)), np.ones(n)
@@ -192,7 +192,7 @@ def upward(tree, tables, mode):
 
 
 def posterior(tree, tables, mode, weight=1.0, *, paper=False):
-    """Section 4: laws of states and switches given the whole tree, and expected counts; the paper's rule by option."""
+    """Downward pass: posteriors of states and switches, expected counts; the paper's rule by option."""
     L, C, M = sizes_of(tables)
     log_likelihood, beta, inner, present = upward(tree, tables, mode)
     n, options = len(tree.labels), choices(tree, L, mode)

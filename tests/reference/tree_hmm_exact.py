@@ -31,7 +31,7 @@ def switch_choices(tree, L, mode):
 
 
 def complete_weights(tree, tables, mode, states, chosen):
-    """Section 2.3: weight of each row of states together with one vector of choices."""
+    """Complete likelihood: weight of each row of states together with one vector of choices."""
     L, C, _ = sizes_of(tables)
     weight = np.ones(len(states))
     for node, options in enumerate(choices(tree, L, mode)):
@@ -149,7 +149,7 @@ def configuration_counts(tree, L, C, M, mode):
 
 
 def log_dirichlet_multinomial(cells, L, C, M, mode, strengths):
-    """Log probability of hard counts, one set in each row of `cells`, with the tables integrated out (8.4)."""
+    """Log probability of hard counts, one set in each row of `cells`, with the tables integrated out."""
     total = np.zeros(len(cells))
     masks = row_masks(L, C, M, mode)
     widths = Tables((L + 1, C + 1), (C, M), (1, L), (L * (C + 1), C))

@@ -1,4 +1,4 @@
-"""Mixtures of hidden tree Markov models as generative models, for Geweke's test: acceptance 8 of the specification.
+"""Mixtures of hidden tree Markov models as generative models, for Geweke's test.
 
 Three trees with one or two internal nodes; in "bottom_prior" their leaves are drawn with the labels, in the other modes
 the shapes are fixed. Truths are arrays as the sampler packs them.
@@ -201,7 +201,7 @@ class TreeModel:
     # ---- functionals
 
     def summarise(self, sampler, state):
-        """Those of the specification; tables are those of the first tree's component."""
+        """Scalars that the test compares; tables are those of the first tree's component."""
         row, links, components = state.labels[0], sampler.target.links, state.components
         n_nodes = float(links.labels.size)
         same = float(state.labels[0] == state.labels[1])

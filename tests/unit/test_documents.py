@@ -52,6 +52,17 @@ def test_links_lead_to_files(document):
     assert [link for link in links if not (document.parent / link).exists()] == []
 
 
+CITATION = re.compile(r"docs/theory/([\w-]+\.md), ([A-Z][\w -]*)")
+
+
+@pytest.mark.parametrize("folder", ["src", "papers", "benchmarks", "tests/reference"])
+def test_citations_of_the_theory_name_its_sections(folder):
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        for page, words in CITATION.findall(" ".join(path.read_text(encoding="utf-8").split())):
+            sections = re.findall(r"^## (.+)$", read(f"docs/theory/{page}"), re.MULTILINE)
+            assert any(words.startswith(section) for section in sections), (name_of(path), words)
+
+
 def with_examples() -> list:
     """Documents with examples; the long ones are marked."""
     names = [name_of(path) for path in DOCUMENTS if ">>> " in path.read_text(encoding="utf-8")]

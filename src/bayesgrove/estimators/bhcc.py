@@ -93,11 +93,11 @@ class BHCC(CrossTreeClusterer):
     lgamma(I + alpha_r)), a node of N columns has g = log alpha_c + lgamma(N) + F and q = log(e^g + e^(q_a + q_b)); the
     log odds that it is one view are g - q_a - q_b. The bound is q_root + lgamma(alpha_c) - lgamma(J + alpha_c).
 
-    **Erratum** E1 (Li and Shafto 2011, eq. 6 and 8, corollary 5.6): with the evidence p(X | T) of the rows given their
+    **Erratum** (Li and Shafto 2011, eq. 6 and 8, corollary 5.6): with the evidence p(X | T) of the rows given their
     tree the "bound" exceeds the exact evidence on 3 of 6 small tables; only the scaled value bounds
     (tests/exact/test_bhcc.py, test_the_evidence_of_trees_is_no_bound).
 
-    **Erratum** E2 (eq. 11): children added without weights give a predictive of mass E[views];
+    **Erratum** (eq. 11): children added without weights give a predictive of mass E[views];
     `column_log_density(form="paper")` keeps it (tests/estimators/test_bhcc.py, test_forms_in_print_have_other_masses).
 
     References

@@ -126,7 +126,7 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
     `c_n ~ CRP(concentration)`, tables of each component ~ Dirichlet(prior_strength) row by row.
 
     **Erratum** (Bacciu and Castellana): eq. (8) takes the likelihood under uniform tables for the integral over the
-    prior, which it is not, and Algorithm 2 has EM steps inside; see the specification's section 14 and
+    prior, which it is not, and Algorithm 2 has EM steps inside; see docs/theory/tree-mixtures.md, Errata, and
     tests/exact/test_tree_hmm_golden.py.
 
     References

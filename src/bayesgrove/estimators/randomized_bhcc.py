@@ -56,7 +56,7 @@ class RandomizedBHCC(CrossTreeClusterer):
     A column y goes to the side s with the largest lse over the nodes k of s of log omega_k + log N_k + log p(y | k),
     with omega_k the probability that k is exactly one view and N_k its columns. A truncated set has q = g.
 
-    **Erratum** E5 (Li and Shafto 2011, algorithm 2, line 8): pi is the prior of merging inside a subtree, 1 for a leaf,
+    **Erratum** (Li and Shafto 2011, algorithm 2, line 8): pi is the prior of merging inside a subtree, 1 for a leaf,
     and not the weight of joining that side; filter_rule="paper" keeps it (tests/exact/test_bhcc_searches.py,
     test_golden_filter).
 

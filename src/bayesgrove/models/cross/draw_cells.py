@@ -1,4 +1,4 @@
-"""Single cells under draws of cross-clusterings (section 10): the cell is left out of its own cluster."""
+"""Single cells under draws of cross-clusterings: the cell is left out of its own cluster."""
 
 import numpy as np
 

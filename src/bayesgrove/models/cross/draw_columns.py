@@ -1,4 +1,4 @@
-"""New columns, and pairs of columns, under draws of cross-clusterings (section 10).
+"""New columns, and pairs of columns, under draws of cross-clusterings.
 
 Draw t: p_t(y) = [alpha_c p_0(y) + sum_v N_v p(y | z_v)] / (J + alpha_c), p_0 the evidence of a view of its own.
 """

@@ -1,4 +1,4 @@
-"""New rows under draws of cross-clusterings (section 10).
+"""New rows under draws of cross-clusterings.
 
 Draw t: p_t(x) = prod_v [sum_c n_c m(x_v | c) + alpha_r m_0(x_v)] / (I + alpha_r); averages over draws are of densities.
 """

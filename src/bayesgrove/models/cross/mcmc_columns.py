@@ -1,4 +1,4 @@
-"""The column move: a column leaves its view and joins one, or a new one whose row labels are proposed (section 9.2).
+"""The column move: a column leaves its view and joins one, or a new one whose row labels are proposed.
 
 Weights, with lp_j(z) the log marginal of column j under row labels z and M proposals z':
 
@@ -6,7 +6,7 @@ Weights, with lp_j(z) the log marginal of column j under row labels z and M prop
     new z'    beta (log alpha_c + log CRP(z') + lp_j(z')) - log Q(z') - log M
 
 where j is alone in its view, those labels are one of the M. With probability 1 - share a column chooses among the
-views there are, and stays put when it is alone (section 9.6).
+views there are, and stays put when it is alone. See docs/theory/cross-clustering.md, Column move.
 """
 
 import math

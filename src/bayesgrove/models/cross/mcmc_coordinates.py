@@ -1,4 +1,4 @@
-"""Coordinates in which the numbers of a column's prior are learned, and their hyperpriors (section 9.4).
+"""Coordinates in which the hyperparameters of a column are learned, and their hyperpriors.
 
     family                coordinates                            hyperprior
     Bernoulli, binomial   logit of the mean, log strength        mean uniform, Normal
@@ -9,7 +9,7 @@
 
 They stand in the families' records, see `likelihoods.family.Coordinates`. Densities are those of the mean (of a beta
 prior) and of the other coordinates themselves: a tempered target is a power of these, and the Jacobian of the logit is
-not tempered.
+not tempered. See docs/theory/cross-clustering.md, Hyperpriors.
 """
 
 import math
@@ -26,7 +26,7 @@ from bayesgrove.stats.special import LOG_2PI, softplus
 
 
 class Hyperpriors(NamedTuple):
-    """Laws of all numbers that may be learned.
+    """Distributions of all hyperparameters that may be learned.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Hyperpriors(NamedTuple):
 
 
 def default_hyperpriors(target: Target, *, concentrations: bool = True, columns: bool = True) -> Hyperpriors:
-    """Section 9.4: Gamma(1, 1) for both concentrations, Normals about the columns' own moments."""
+    """Gamma(1, 1) for both concentrations, Normals about the columns' own moments."""
     centre, spread = np.zeros((target.family.size, N_PARAMS)), np.full((target.family.size, N_PARAMS), SPREAD)
     mean, variance = column_moments(target.by_row)
     for j, family in enumerate(target.family):

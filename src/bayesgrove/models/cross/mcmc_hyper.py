@@ -1,4 +1,7 @@
-"""Learning numbers: slices for the columns' priors, Escobar and West or slices for concentrations (9.4)."""
+"""Learning hyperparameters: slices for the columns' priors, Escobar and West or slices for concentrations.
+
+See docs/theory/cross-clustering.md, Hyperpriors.
+"""
 
 import math
 

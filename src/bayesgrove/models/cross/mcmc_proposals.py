@@ -1,4 +1,4 @@
-"""Proposals of row partitions for a new view of one column, and their probabilities (section 9.2).
+"""Proposals of row partitions for a new view of one column, and their probabilities.
 
 Sequential: rows in order, each joins cluster c with weight n_c m_j(x | c), or opens one with weight alpha m_j(x); a
 missing cell weighs 1. Q is the product of the normalised weights. Prior: Q is the Chinese restaurant process.

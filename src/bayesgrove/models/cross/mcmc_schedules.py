@@ -1,4 +1,4 @@
-"""Which moves a sweep of CrossCat makes (section 9.6)."""
+"""Which moves a sweep of CrossCat makes (docs/theory/cross-clustering.md, Sweep)."""
 
 from typing import Any
 

@@ -202,7 +202,7 @@ def column_score(target, params, tables, views, j):
 
 @borrower
 def log_joint_of(target, hyperpriors, views, params, tables, concentrations):
-    """Section 9.1: partitions, cells and hyperpriors of all that is learned."""
+    """Partitions, cells and hyperpriors of all that is learned (docs/theory/cross-clustering.md, CrossCat target)."""
     n_columns, n_rows = target.by_column.shape
     total = log_crp_sizes(target.log_gamma_n, views.widths, views.n_views[0], n_columns, concentrations[COLUMNS])
     for v in range(views.n_views[0]):

@@ -21,8 +21,8 @@ from bayesgrove.trees import Tree
 
 METHODS = ("auto", "exact", "screen", "randomized", "multistart")
 EXACT_LIMIT = 2e9
-"""Cell evaluations up to which "auto" searches exactly: about a second. Ten times as many, as the specification has it,
-would take the exact search on 100 x 200, where many starts reach the same bound in a tenth of the time."""
+"""Cell evaluations up to which "auto" searches exactly: about a second. Ten times as many would admit 100 x 200, where
+many starts reach the same bound in a tenth of the time."""
 EXACT_INSIDE_LIMIT = 2e7
 """The same for the tree inside one final view."""
 MOST_COLUMNS_ON_TREE = 2_000

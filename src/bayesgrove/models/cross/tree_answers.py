@@ -133,7 +133,7 @@ class TreeAnswers:
     # Cells of the training table
 
     def cell_mixtures(self, rows: np.ndarray, columns: np.ndarray) -> CellMixtures:
-        """Predictives of cells of the training table, each left out of its own component (section 7.6)."""
+        """Predictives of cells of the training table, each left out of its own component."""
         cells = np.asarray(rows, np.int64), np.asarray(columns, np.int64)
         return table_cell_mixtures(self.prior, self.values, self._view_nodes, *cells)
 
@@ -164,12 +164,12 @@ class TreeAnswers:
         return pass_up(self.skeleton, log_p)
 
     def row_log_density(self, values: np.ndarray, form: str = "normalised") -> np.ndarray:
-        """Log density of new rows (eq. 10); "paper" has the printed mixture in each view, whose mass is not 1."""
+        """Log density of new rows; "paper" has the printed mixture in each view, whose mass is not 1."""
         check_choice("form", form, FORMS)
         return self._passed(values, form).log_density[-1]
 
     def conditional_log_density(self, values: np.ndarray, given: np.ndarray) -> np.ndarray:
-        """Log density of the observed cells of `values` given those of `given` (section 7.7); no cell is in both."""
+        """Log density of the observed cells of `values` given those of `given`; no cell is in both."""
         both = np.where(np.isnan(values), given, values)
         return self.row_log_density(both) - self.row_log_density(given)
 
@@ -215,7 +215,7 @@ class TreeAnswers:
         new_view: str = "sequential",
         rng: np.random.Generator | None = None,
     ) -> float:
-        """Log density of a new column (section 7.5); "paper" is eq. 11 as printed, whose mass is not 1.
+        """Log density of a new column; "paper" is Li and Shafto's eq. 11 as printed, whose mass is not 1.
 
         Parameters
         ----------

@@ -101,7 +101,7 @@ def bound_log_evidence(column: NewColumn, log_rows: float) -> float:
 
 @kernel
 def sequential_log_evidences(rng, cells, family, params, width, alpha, n_draws):
-    """Unbiased estimates of the evidence: products of what normalises each row's choice of a cluster (section 9.2)."""
+    """Unbiased estimates of the evidence: products of what normalises each row's choice of a cluster."""
     n, out = cells.size, np.zeros(n_draws)
     rows, sizes, logs = np.zeros((n + 1, width)), np.zeros(n + 1), np.empty(n + 1)
     for d in range(n_draws):

@@ -1,4 +1,4 @@
-"""Draws of the concentrations given the table counts, all weights integrated out (section 6.2)."""
+"""Draws of the concentrations given the table counts, all weights integrated out."""
 
 import math
 

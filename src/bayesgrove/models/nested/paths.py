@@ -1,4 +1,7 @@
-"""Path moves without penalty: collapsed Gibbs over all paths (4.1) and Metropolis with the nCRP proposal (4.2)."""
+"""Path moves without penalty: collapsed Gibbs over all paths and Metropolis with the nCRP proposal.
+
+See docs/theory/nested-hierarchies.md, Paths.
+"""
 
 import math
 

@@ -110,7 +110,7 @@ def draw_hinge_scales(rng, strength, own, zeta, scales):
 
 @borrower
 def fill_gaussian(penalty, eta, own, rival, scales, node, prior_precision, precision, shift):
-    """Precision (lower triangle) and shift of eta of a node, given each datum's worst constraint and lambda (5.2)."""
+    """Precision (lower triangle) and shift of eta of a node, given each datum's worst constraint and lambda."""
     strength, margin, data = penalty.strength, penalty.margin, penalty.data
     clear_gaussian(precision, shift, prior_precision)
     for n in range(len(own)):

@@ -1,4 +1,4 @@
-"""Path moves with a penalty: Metropolis with the nCRP proposal (4.2)."""
+"""Path moves with a penalty: Metropolis with the nCRP proposal."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Path moves with a penalty: collapsed Gibbs with lazily tightened rejection (4.1, 15.4)."""
+"""Path moves with a penalty: collapsed Gibbs with lazily tightened rejection."""
 
 import math
 from typing import NamedTuple

@@ -1,6 +1,6 @@
 """What new rows pay at the nodes of a draw under a penalty: a heuristic, as the regularised law has no new rows.
 
-Only the new row's own margins count (section 8): at an existing leaf those along its path, at a new branch below u
+Only the new row's own margins count: at an existing leaf those along its path, at a new branch below u
 those down to u and those of the branch's top against the children of u, averaged over discriminants drawn from their
 prior. What a new branch would cost the rows that are there is left out.
 """

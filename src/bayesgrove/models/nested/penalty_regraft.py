@@ -1,4 +1,4 @@
-"""Regraft with a penalty (6.1, 15.4): Gumbel values of bounds in decreasing order, so that few places are evaluated."""
+"""Regraft with a penalty: Gumbel values of bounds in decreasing order, so that few places are evaluated."""
 
 import math
 from typing import NamedTuple

@@ -1,6 +1,7 @@
 """New rows under draws of a nested hierarchy: where they would go, how dense the model is there, and rows like them.
 
-Given a draw, a new row joins an existing leaf, or opens a branch below an inner node u (section 8):
+Given a draw, a new row joins an existing leaf, or opens a branch below an inner node u
+(docs/theory/nested-hierarchies.md, Prediction):
 
     p(x) = sum over leaves of  P(path) ell(leaf)  +  sum over u of  P(down to u) alpha / (N_u + alpha) ell(u),
 

@@ -1,7 +1,7 @@
-"""Regraft: a node below level 1 gets a new parent, its subtree in tow (section 6.1): Gibbs, weights integrated out.
+"""Regraft: a node below level 1 gets a new parent, its subtree in tow: Gibbs, weights integrated out.
 
 Weights at the levels of the node and of its parent are integrated out given the table counts; those of the level
-above the parent are held.
+above the parent are held. See docs/theory/nested-hierarchies.md, Regraft.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Which moves a sweep of a nested hierarchy makes (section 4)."""
+"""Which moves a sweep of a nested hierarchy makes (docs/theory/nested-hierarchies.md, Sweep)."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def default_steps(
 
 
 def paper_steps(*, penalty: bool = False, paper_prior_precision: str = "1/nu0^2") -> tuple[Step, ...]:
-    """The sampler of the paper, which does not leave its target invariant where C > 0 (section 10)."""
+    """The sampler of the paper, which does not leave its target invariant where C > 0."""
     steps = [Step("paths", 1, {"path": "mh", "own_only": True})]
     if penalty:
         options = {"update": "printed", "paper_prior_precision": paper_prior_precision}

@@ -1,9 +1,9 @@
-"""Split-merge of siblings: the children of one are divided between two, or those of two come together (section 7).
+"""Split-merge of siblings: the children of one are divided between two, or those of two come together.
 
 Two nodes that have the same grandparent are drawn. Where they have one parent, the second goes to a new sibling of it
 and the other children follow one of the two, one after another (Dahl 2005); where they have two, these are merged. As
 in a regraft, weights at the levels of the nodes and of their parents are integrated out given the tables of the nodes;
-those of the level above are held.
+those of the level above are held. See docs/theory/nested-hierarchies.md, Split-merge of siblings.
 """
 
 import math

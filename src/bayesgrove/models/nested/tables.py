@@ -1,4 +1,7 @@
-"""Customers and tables of the components at all nodes, drawn upwards with the weights integrated out (section 6)."""
+"""Customers and tables of the components at all nodes, drawn upwards with the weights integrated out.
+
+See docs/theory/nested-hierarchies.md, Tables and weights.
+"""
 
 from typing import NamedTuple
 

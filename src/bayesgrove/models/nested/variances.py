@@ -1,4 +1,4 @@
-"""Draws of the variances under inverse Gamma priors (section 7)."""
+"""Draws of the variances under inverse Gamma priors."""
 
 import math
 

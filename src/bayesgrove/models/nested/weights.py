@@ -1,7 +1,7 @@
-"""Mixture weights of nodes, in logs: Dirichlet draws, opening and merging of components (section 3).
+"""Mixture weights of nodes, in logs: Dirichlet draws, opening and merging of components.
 
 With a concentration near 1 and three levels the weights of children underflow; their logs do not. A parameter that
-has itself underflowed to 0 gives a weight of exactly 0, log -inf.
+has itself underflowed to 0 gives a weight of exactly 0, log -inf. See docs/theory/nested-hierarchies.md, Components.
 """
 
 import math

@@ -1,7 +1,8 @@
-"""One pass over all weights: tables upwards, regraft on the way, concentrations, weights downwards (section 6).
+"""One pass over all weights: tables upwards, regraft on the way, concentrations, weights downwards.
 
 The order must not change: tables of a level are drawn given the current weights of the level above, with those of the
-level itself integrated out; all weights are drawn again at the end.
+level itself integrated out; all weights are drawn again at the end. See docs/theory/nested-hierarchies.md, Tables
+and weights.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Assignments of trees: Neal's algorithm 8 with a pool of auxiliary components kept through the sweep (8.3, 8.10)."""
+"""Assignments of trees: Neal's algorithm 8 with a pool of auxiliary components kept through the sweep."""
 
 import math
 

@@ -1,4 +1,7 @@
-"""Collapsed block Metropolis moves (section 8.4): labels and hidden states of one tree at a time, tables summed out."""
+"""Collapsed block Metropolis moves: labels and hidden states of one tree at a time, tables summed out.
+
+See docs/theory/tree-mixtures.md, Collapsed moves.
+"""
 
 import math
 

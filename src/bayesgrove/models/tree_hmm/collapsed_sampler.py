@@ -152,7 +152,7 @@ class CollapsedTreeSampler:
         return chosen_move(MOVES, step)(self, rng, state, step)
 
     def _visit(self, rng: np.random.Generator, state: CollapsedState, step: Step) -> Mapping[str, int]:
-        """Scans over all trees (8.4)."""
+        """Collapsed moves of all trees in turn, once per repeat."""
         tallies = np.zeros(len(VISIT_NAMES), np.int64)
         for _ in range(step.times):
             done = 0
@@ -166,7 +166,7 @@ class CollapsedTreeSampler:
         return dict(zip(VISIT_NAMES, tallies.tolist(), strict=True))
 
     def _split_merge(self, rng: np.random.Generator, state: CollapsedState, step: Step) -> Mapping[str, int]:
-        """Moves with sequential allocation (8.5)."""
+        """Split-merge moves with sequential allocation."""
         if self.n_items < 2:
             return {}
         tallies, left = np.zeros(len(TALLY_NAMES), np.int64), step.times
@@ -180,7 +180,7 @@ class CollapsedTreeSampler:
         return dict(zip(TALLY_NAMES, tallies.tolist(), strict=True))
 
     def _values(self, rng: np.random.Generator, state: CollapsedState, step: Step) -> Mapping[str, int]:
-        """The concentration and the strengths that are learned (8.6)."""
+        """Draw the concentration and the strengths that are learned."""
         in_use = state.mixture.order[: state.n_clusters]
         counts = as_counts(self.target, state.mixture.counts[in_use])
         for _ in range(step.times):

@@ -186,7 +186,7 @@ def draw_bottom(rng, target, values, counts, out):
 
 @kernel
 def draw_renormalised(rng, strength, counts, present, switching):
-    """Switching weights where each node renormalises them over its children (section 8.2).
+    """Switching weights where each node renormalises them over its children.
 
     Weights are lambda_l / sum, lambda_l ~ Gamma(strength). The sum does not touch the data and is drawn anew; waiting
     times z_u of rate Phi_u, whose sums by position stand in `present`, make lambda_l conjugate. Without nodes it is a

@@ -94,9 +94,9 @@ def n_gains(log_ratios: np.ndarray) -> int:
 def clusters_before_gap(log_ratios: np.ndarray, n_trees: float) -> int:
     """Number of clusters before the merge whose loss exceeds all earlier ones by the largest factor.
 
-    Losses grow with the sizes of what is merged, so that the largest difference is nearly always the last one (in the
-    specification's own numbers -526, -9773, -29894, -45159, -79168 too, where five clusters, before the first of the
-    large losses, are wanted); their ratios show where merging begins to cost. A tenth of a nat per tree is added to all
+    Losses grow with the sizes of what is merged, so that the largest difference is nearly always the last one (on INEX
+    2005 log ratios end with -526, -9773, -29894, -45159, -79168, where five clusters, before the first of the large
+    losses, are wanted); their ratios show where merging begins to cost. A tenth of a nat per tree is added to all
     losses, as differences below that come from local optima. Without any loss all is one cluster.
     """
     losses = np.maximum.accumulate(np.maximum(-log_ratios, 0.0)) + SOFTENING * n_trees

@@ -1,8 +1,9 @@
-"""Infinitely many hidden states: weights of the states that all rows of a component share (section 8.7).
+"""Infinitely many hidden states: weights of the states that all rows of a component share.
 
 v ~ GEM(eta); real states of frontier slots ~ DP(a_pi, v), rows of transitions ~ DP(a_A, v), a slot is empty with
 probability rho ~ Beta. In the weak limit v ~ Dirichlet(eta / C) over C states and rows ~ Dirichlet(a v). Everything
-else is as with few states: what their rows have as strengths, here is a v.
+else is as with few states, with a v in place of the strengths of rows. See
+docs/theory/tree-mixtures.md, Infinitely many states.
 """
 
 import math

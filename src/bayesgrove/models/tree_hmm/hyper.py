@@ -1,4 +1,7 @@
-"""The numbers of the prior: concentration of the Dirichlet process and strengths of the tables (section 8.6)."""
+"""Hyperparameters: concentration of the Dirichlet process and strengths of the tables.
+
+See docs/theory/tree-mixtures.md, Hyperparameters.
+"""
 
 import math
 

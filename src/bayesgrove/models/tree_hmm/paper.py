@@ -1,7 +1,8 @@
-"""The published procedure for infinite mixtures (section 7): a stochastic classification EM, kept for reproduction.
+"""The published procedure for infinite mixtures: a stochastic classification EM, kept for reproduction.
 
 Trees are assigned at random given point estimates of the tables, tables are estimated by one EM step from the trees
-they have: no law is left invariant. What it gives is no sample of a posterior and never called one.
+they have: no distribution is left invariant. The result is not a posterior sample and is never called one. See
+docs/theory/tree-mixtures.md, The published procedure.
 """
 
 import math

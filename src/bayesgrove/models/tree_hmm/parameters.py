@@ -132,7 +132,7 @@ def most_probable(prior: TreePrior, counts: Counts, previous: Parameters) -> Par
     -----
     Where switching is renormalised, the terms log Phi depend on it too, and normalised counts may lower the
     likelihood; the minorised objective is largest at (n_l + a - 1) / (sum of weight / Phi + L (a - 1)), which is then
-    normalised (section 5 of the specification).
+    normalised (docs/theory/tree-mixtures.md, EM).
     """
     old, strengths = previous.tables, prior.strengths
     counted = _rows_only(prior, counts)

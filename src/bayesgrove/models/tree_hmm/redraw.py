@@ -1,4 +1,4 @@
-"""Tables given labels: drawn states and switches, summed over all trees, then rows given their counts (8.1, 8.2)."""
+"""Tables given labels: drawn states and switches, summed over all trees, then rows given their counts."""
 
 import numpy as np
 

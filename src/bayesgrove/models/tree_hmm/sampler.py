@@ -76,7 +76,7 @@ class TreeMixtureSampler:
         return chosen_move(MOVES, step)(self, rng, state, step)
 
     def _split_merge(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
-        """Moves that keep the tables of one side (8.10)."""
+        """Split-merge moves that keep the tables of one side."""
         if self.n_items < 2:
             return {}
         tallies, left = np.zeros(len(TALLY_NAMES), np.int64), step.times
@@ -87,7 +87,7 @@ class TreeMixtureSampler:
         return dict(zip(TALLY_NAMES, tallies.tolist(), strict=True))
 
     def _assign(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
-        """Scans over all trees (8.3)."""
+        """Assign all trees in turn, once per repeat."""
         n_auxiliary = int(step.options.get("n_auxiliary", N_AUXILIARY))
         for _ in range(step.times):
             done = 0
@@ -104,7 +104,7 @@ class TreeMixtureSampler:
         return {}
 
     def _tables(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
-        """Hidden states, strengths that are learned, and all tables (8.1, 8.6, 8.2)."""
+        """Draw hidden states, the strengths that are learned, and all tables."""
         target, free = self.target, free_strengths(self.target)
         for _ in range(step.times):
             counts = zero_counts(state.n_clusters, target.shape)

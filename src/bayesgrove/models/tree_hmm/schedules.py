@@ -1,4 +1,4 @@
-"""Which moves a sweep of a tree mixture makes (section 8)."""
+"""Which moves a sweep of a tree mixture makes (docs/theory/tree-mixtures.md, Sweep)."""
 
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.inference.schedule import Schedule, Step

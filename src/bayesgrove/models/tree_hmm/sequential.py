@@ -1,4 +1,7 @@
-"""Split-merge moves with sequential allocation on the collapsed state (section 8.5): exact, for small forests."""
+"""Split-merge moves with sequential allocation on the collapsed state: exact, for small forests.
+
+See docs/theory/tree-mixtures.md, Collapsed moves.
+"""
 
 import math
 

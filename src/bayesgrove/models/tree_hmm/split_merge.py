@@ -1,4 +1,7 @@
-"""Split-merge moves that keep the tables of one side (section 8.10); states and switches are summed out."""
+"""Split-merge moves that keep the tables of one side; states and switches are summed out.
+
+Ratios and launches: docs/theory/tree-mixtures.md, Split-merge moves.
+"""
 
 import math
 

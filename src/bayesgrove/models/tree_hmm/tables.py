@@ -64,7 +64,7 @@ class Shape(NamedTuple):
 
 
 def make_tables(initial: ArrayLike, emission: ArrayLike, switching: ArrayLike, transition: ArrayLike) -> Tables:
-    """One component from arrays in the shapes of the specification: pi, b (state, label), phi, A."""
+    """One component from arrays pi (position, state), b (state, label), phi (position), A (position, child, parent)."""
     rows = np.ascontiguousarray(np.asarray(emission, float).T)
     return Tables(
         np.array(initial, float)[None],
