@@ -1,5 +1,6 @@
 """Where each node of a forest stands: its label alone, below its parent's label, or at the end of its path."""
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ def path_contexts(forest: Forest) -> Contexts:
     codes, labels, above, n_found = np.full(forest.n_nodes, NULL), [], [], 0
     order = np.argsort(forest.depths, kind="stable")
     starts = np.searchsorted(forest.depths[order], np.arange(int(forest.depths.max(initial=-1)) + 2))
-    for first, last in zip(starts[:-1], starts[1:], strict=True):  # one depth after another
+    for first, last in itertools.pairwise(starts):  # one depth after another
         nodes = order[first:last]
         parents = forest.parents[nodes]
         here = numbered(forest.labels[nodes].astype(np.int64), np.where(parents == NULL, NULL, codes[parents]))
