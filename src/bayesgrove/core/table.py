@@ -75,6 +75,45 @@ class Table:
         return Table(values, self.names, self.kinds, self.categories)
 
 
+@dataclass(frozen=True, eq=False)
+class SparseTable:
+    """Counts of named columns, most of them 0.
+
+    Attributes
+    ----------
+    counts : scipy.sparse.csr_array of shape (n_rows, n_columns)
+        Whole numbers.
+    names : tuple of str
+        One per column.
+    """
+
+    counts: Any
+    names: tuple[str, ...]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return (int(self.counts.shape[0]), int(self.counts.shape[1]))
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: Any) -> "SparseTable":
+        """Some rows, by slice, list of numbers or mask."""
+        return SparseTable(self.counts[rows], self.names)
+
+    def toarray(self) -> np.ndarray:
+        """All counts as an array."""
+        found: np.ndarray = self.counts.toarray()
+        return found
+
+    def to_dense(self, *, presence: bool = False) -> Table:
+        """The table of all cells: counts, or whether there is any."""
+        counts = self.counts > 0 if presence else self.counts
+        values = counts.astype(np.float64).toarray(order="C")  # one dense copy, in the type that models need
+        return Table(values, self.names, ("bool" if presence else "integer",) * self.shape[1])
+
+
 def check_columns(found: Sequence[str], wanted: Sequence[str]) -> None:
     """Raise unless every column that is wanted is there."""
     missing = [name for name in wanted if name not in found]

@@ -8,10 +8,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesgrove.core.errors import InvalidTableError
-from bayesgrove.core.table import Table, align, table_from_array
+from bayesgrove.core.table import SparseTable, Table, align, table_from_array
 from bayesgrove.io.columns import unmasked
 from bayesgrove.io.frames import is_frame, refuse_unread, row_names, table_from_frame
-from bayesgrove.likelihoods import Bound, Multinomial
+from bayesgrove.likelihoods import Bernoulli, Bound, Multinomial
 from bayesgrove.likelihoods.base import IN_USE
 from bayesgrove.likelihoods.understanding import described_columns, given, left_out
 
@@ -32,12 +32,14 @@ class TableEstimator(BaseEstimator):
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix or Table
-            NaN is a missing cell.
+        X : array, data frame, sparse matrix, Table or SparseTable
+            NaN is a missing cell. Of the counts of a SparseTable a Bernoulli likelihood sees whether there are any.
         reset : bool
             True in `fit`, which sets the number and names of features and the names of the rows; False afterwards,
             when they are compared.
         """
+        if isinstance(X, SparseTable):
+            X = X.to_dense(presence=self._is_binary())
         if isinstance(X, Table):
             table = X
             self._check_features(table, reset=reset)
@@ -92,6 +94,10 @@ class TableEstimator(BaseEstimator):
     def _accepts_sparse(self) -> bool:
         """Whether the likelihood counts words, so that rows may be sparse."""
         return isinstance(self.likelihood, Multinomial) or str(self.likelihood) == "multinomial"
+
+    def _is_binary(self) -> bool:
+        """Whether the likelihood is that of truth values."""
+        return isinstance(self.likelihood, Bernoulli) or str(self.likelihood) == "bernoulli"
 
     def _check_features(self, table: Table, *, reset: bool) -> None:
         """Set or compare the number of features and their names for a table."""

@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesgrove.core.constants import NULL
-from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.core.table import SparseTable
 from bayesgrove.io import tree_graphs, tree_labels
+from bayesgrove.io.tree_choice import chosen_trees
 from bayesgrove.io.tree_documents import make_options
 from bayesgrove.io.tree_reading import Reading, Skipped, read_files, read_texts
+from bayesgrove.io.tree_tables import count_table
 from bayesgrove.trees import forest_checks
 from bayesgrove.trees.forest import Forest, forest_from_parents
 
@@ -216,6 +218,16 @@ class TreeData:
         return (self.forest.n_trees,)
 
     @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return self.forest.n_trees
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes of all trees together."""
+        return self.forest.n_nodes
+
+    @property
     def n_labels(self) -> int:
         """Number of labels."""
         return self.forest.n_labels
@@ -287,6 +299,26 @@ class TreeData:
         """A `networkx.DiGraph` for every tree."""
         return [self._tree(number).to_networkx() for number in range(len(self))]
 
+    def to_table(self, by: str = "labels", *, min_count: int = 1) -> SparseTable:
+        """How often each label, edge or path occurs in each tree: a sparse table for models of tables.
+
+        Parameters
+        ----------
+        by : {"labels", "edges", "paths"}
+            Count labels, labels below the label of their parent, or paths of labels from the root.
+        min_count : int
+            Columns of fewer nodes in all trees together become one column, `<rare>`.
+
+        Examples
+        --------
+        >>> data = TreeData.from_json(['{"name": "x", "sizes": [1, 2]}', '{"name": "y"}'])
+        >>> data.to_table("paths").names
+        ('object', 'object/name:string', 'object/sizes:array', 'object/sizes:array/number')
+        >>> data.to_table("labels").counts.toarray().tolist()
+        [[1, 2, 1, 1], [1, 0, 1, 0]]
+        """
+        return count_table(self.forest, self.vocabulary, by, min_count)
+
     # Fitting to a model
 
     def with_own_vocabulary(self, min_count: int = 1, *, reserve_rare: bool = False) -> "TreeData":
@@ -332,24 +364,6 @@ class TreeData:
         """
         forest, n_overflowing = self.forest.with_max_outdegree(max_outdegree, overflow)
         return replace(self, forest=forest, n_overflowing=n_overflowing)
-
-
-def chosen_trees(key: Any, n_trees: int) -> np.ndarray:
-    """Numbers of the trees that a slice, a list of numbers or a mask asks for."""
-    if isinstance(key, slice):
-        return np.arange(n_trees)[key]
-    wanted = np.asarray(key)
-    if wanted.size == 0:
-        return np.empty(0, np.int64)
-    if wanted.ndim != 1 or wanted.dtype.kind not in "iub":
-        raise InvalidSettingError(f"ask for trees by number, slice, list of numbers or mask, got {key!r:.80}.")
-    if wanted.dtype.kind == "b":
-        if wanted.size != n_trees:
-            raise InvalidSettingError(f"a mask has one truth value per tree, {n_trees}, got {wanted.size}.")
-        return np.flatnonzero(wanted)
-    if wanted.min() < -n_trees or wanted.max() >= n_trees:
-        raise IndexError(f"trees are 0 .. {n_trees - 1}, got {wanted.min()} .. {wanted.max()}")
-    return np.where(wanted < 0, wanted + n_trees, wanted).astype(np.int64)
 
 
 def read_trees(
