@@ -1,11 +1,13 @@
 """What estimators that run Markov chains share: parameters, running, resuming, continuing, diagnostics."""
 
 import os
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bayesgrove.core.errors import InvalidSettingError
@@ -130,6 +132,9 @@ class ChainEstimator(CallbackSupportMixin, SavedEstimator):
         stacked = {name: np.stack([scalar[name] for scalar in scalars]) for name in scalars[0]}
         self.acceptance_ = add_counts(chains)
         self._keep_posterior(self._make_posterior([chain.draws for chain in chains], stacked))
+        if not self.converged_:
+            words = f"{type(self).__name__} did not fully converge. {self.diagnostics_.verdict.sentence}"
+            warnings.warn(words, ConvergenceWarning, stacklevel=4)  # points at the call of fit
 
     def _make_posterior(self, draws: list[dict[str, np.ndarray]], scalars: dict[str, np.ndarray]) -> Posterior:
         """The posterior of each chain's draws by name; families whose draws are no labels of rows have their own."""
@@ -145,7 +150,8 @@ class ChainEstimator(CallbackSupportMixin, SavedEstimator):
         return posterior.point_estimate(self.estimate, random_state=rng, n_jobs=self.n_jobs).labels
 
     def _posterior_attributes(self) -> dict[str, Any]:
-        return {"model": type(self).__name__, "seed": self._seed}
+        estimate = {"estimate": self.estimate} if hasattr(self, "estimate") else {}
+        return {"model": type(self).__name__, "seed": self._seed, **estimate}
 
     def _keep_posterior(self, posterior: Posterior) -> None:
         self.posterior_, self.diagnostics_ = posterior, posterior.diagnostics()
