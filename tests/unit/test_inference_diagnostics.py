@@ -181,7 +181,7 @@ def test_few_draws_ask_for_as_many_as_the_ess_needs():
     assert "continue_fit(n_draws=940)" in found.verdict.sentence  # to 1,000 at least
     longer = Posterior(moving_chains(2, n_draws=101)).diagnostics()
     rows = longer.table[(longer.table["state"] == "") & ~np.char.startswith(longer.table["name"], "together")]
-    factor = max(1.25, 1.5 * 400 / rows["ess_bulk"][~(rows["ess_bulk"] >= 400)].min())
+    factor = max(1.25, 2 * 400 / rows["ess_bulk"][~(rows["ess_bulk"] >= 400)].min())
     assert f"continue_fit(n_draws={100 * math.ceil((factor - 1) * 101 / 100)})" in longer.verdict.sentence
 
 

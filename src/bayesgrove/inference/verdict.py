@@ -20,7 +20,7 @@ MAX_PAIR_ERROR = 0.05
 """Largest standard error of the probability that two items belong together."""
 MAX_MATRIX_ERROR = 0.025
 """Largest mean difference of co-clustering probabilities that two such runs should have."""
-MARGIN = 1.5
+MARGIN = 2.0
 """Advised lengths aim at so many times what is needed, as effective sample sizes are estimates themselves."""
 MIN_FACTOR, MAX_FACTOR = 1.25, 20.0
 """No more than so many times the draws are advised: beyond that, something else is wrong."""
