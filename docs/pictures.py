@@ -84,7 +84,7 @@ def stream() -> tuple[np.ndarray, np.ndarray]:
 @cache
 def iris_mixture() -> bg.NRMMixture:
     """The mixture of the page: full covariances, draws eight sweeps apart."""
-    model = bg.NRMMixture(likelihood="gaussian-full", thin=8, random_state=0, n_jobs=2)
+    model = bg.NRMMixture(likelihood="gaussian-full", thin=8, n_draws=1000, random_state=0, n_jobs=2)
     return model.fit(load_iris().data)
 
 

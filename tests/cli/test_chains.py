@@ -80,7 +80,7 @@ def test_fit_shows_clusters_draws_and_the_verdict(table, tmp_path, capsys):
         "2 clusters of 40 rows",
         "one with its neighbour",
         "number of clusters in the draws",
-        "onverged",
+        "rusted",
         "run  ",
     ):
         assert words in shown

@@ -6,11 +6,13 @@ import sys
 import numpy as np
 import pytest
 from arviz_stats.base import array_stats
+from scipy import stats
 
 from bayesgrove.core.errors import MissingExtraError
-from bayesgrove.inference.diagnostics import label_scalars, undecided_pairs
+from bayesgrove.inference.diagnostics import distance_scalars, label_scalars, undecided_pairs
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.similarity import half_similarities, sample_items
+from bayesgrove.inference.verdict import r_hat_bounds
 from bayesgrove.stats.partitions import co_clustering, relabel, relabel_draws
 
 pytestmark = pytest.mark.unit
@@ -74,22 +76,26 @@ def test_good_chains_converge_and_the_sentence_gives_the_worst_numbers():
     found = Posterior(moving_chains(1)).diagnostics()
     assert found.converged
     varying = found.table[found.table["state"] == ""]
-    worst = varying["name"][np.argmax(varying["r_hat"])]
-    scarcest = varying["name"][np.argmin(varying["ess_bulk"])]
-    assert found.verdict.sentence.startswith(f"Converged: r_hat of all {varying.size} scalars is below 1.01 (largest ")
-    assert f", {worst}) and bulk ESS at least 400 (least " in found.verdict.sentence
+    worst = varying["name"][np.argmax(varying["r_hat"] - varying["r_hat_bound"])]
+    means = varying[~np.char.startswith(varying["name"], "together")]
+    scarcest = means["name"][np.argmin(means["ess_bulk"])]
+    assert found.verdict.sentence.startswith(f"Trusted: the chains agree on all {varying.size} quantities (nearest to ")
+    assert f"its bound: r_hat of {worst}, " in found.verdict.sentence
     assert found.verdict.sentence.endswith(f", {scarcest}).")
+    assert found.verdict.status == "trusted"
+    assert found.verdict.doubtful == ()
 
 
 def test_stuck_chains_are_caught_by_pairs_alone():
     found = Posterior(stuck_chains()).diagnostics()
     assert not found.converged
     assert {found[name]["state"].item() for name in ("n_clusters", "entropy")} == {"constant"}
-    assert "r_hat of together[0,2] is infinite (should be below 1.01), and 3 more" in found.verdict.sentence
-    assert "bulk ESS of together[0,2] is 2 (should be at least 200)" in found.verdict.sentence
-    assert "run longer: continue_fit(n_draws=3800)." in found.verdict.sentence
-    both = "run longer: continue_fit(n_draws=3800) in Python, bayesgrove resume RUN --draws 4000 in a shell."
-    assert both in found.verdict.sentence_for_readers
+    assert "r_hat of distance[0] is infinite (should be below 1.022), and 5 more" in found.verdict.sentence
+    assert "bulk ESS of distance[0] is 2 (should be at least 400), and 1 more" in found.verdict.sentence
+    assert found.verdict.n_more_draws is None
+    assert "More draws will hardly help: the chains are in different places." in found.verdict.sentence
+    assert found.verdict.status == "not trusted"
+    assert found.verdict.trusted == ()
     assert found.chain_distance.largest == 1.0
     assert found.chain_distance.mean == pytest.approx(0.4)
     assert found.chain_distance.expected_largest == 0.0
@@ -99,17 +105,84 @@ def test_stuck_chains_are_caught_by_pairs_alone():
 def test_a_scalar_that_drifts_is_named():
     drift = np.random.default_rng(0).normal(size=(4, 500)) + np.arange(4)[:, np.newaxis]
     sentence = Posterior(moving_chains(1), {"concentration": drift}).diagnostics().verdict.sentence
-    assert sentence.startswith("Not converged: r_hat of concentration is 1.")
-    assert "(should be below 1.01); bulk ESS of concentration is " in sentence
+    assert sentence.startswith("Not trusted: r_hat of concentration is 1.")
+    assert "(should be below 1.0" in sentence
+    assert "; bulk ESS of concentration is " in sentence
+
+
+def test_statements_are_trusted_one_by_one():
+    """A hyperparameter that mixes slowly leaves the clusters as they are."""
+    labels, rng = moving_chains(1), np.random.default_rng(0)
+    slow = np.zeros((4, 500))
+    for t in range(1, 500):
+        slow[:, t] = 0.8 * slow[:, t - 1] + rng.normal(size=4)
+    verdict = Posterior(labels, {"concentration": slow}).diagnostics().verdict
+    assert verdict.status == "partly trusted"
+    assert verdict.doubtful == ("the log joint and hyperparameters",)
+    assert verdict.trusted == ("the number of clusters", "cluster sizes", "which items belong together")
+    assert verdict.sentence.startswith(
+        "Trusted for the number of clusters, cluster sizes and which items belong together, not for the log joint and "
+        "hyperparameters: bulk ESS of concentration is "
+    )
+    assert not verdict.converged
+
+
+def test_chains_whose_log_joints_differ_are_trusted_in_nothing():
+    log_joint = np.random.default_rng(0).normal(size=(4, 500))
+    log_joint[0] += 0.6
+    verdict = Posterior(moving_chains(1), {"log_joint": log_joint}).diagnostics().verdict
+    assert verdict.status == "not trusted"
+    assert verdict.trusted == ()
+
+
+def test_a_chain_elsewhere_with_clusters_of_equal_sizes_is_seen_by_its_distance():
+    labels = moving_chains(1, n_items=40)
+    labels[3] = np.roll(labels[3], 5, axis=1)
+    labels[3, :, :5], labels[3, :, 20:25] = labels[3, :, 20:25].copy(), labels[3, :, :5].copy()
+    found = Posterior(labels).diagnostics()
+    assert found["n_clusters"]["r_hat"] < found["n_clusters"]["r_hat_bound"]
+    assert found["distance[0]"]["r_hat"] > 1.2
+    assert found.verdict.status == "not trusted"
+
+
+def test_bounds_of_r_hat_grow_with_the_family_and_shrink_with_effective_draws():
+    one, many = r_hat_bounds(np.full(1, 1000.0), 8), r_hat_bounds(np.full(30, 1000.0), 8)
+    assert one[0] < many[0] < 1.02
+    assert r_hat_bounds(np.array([50.0]), 8)[0] == 1.05
+    quantile = stats.chi2.isf(0.05 / 60, 7)
+    assert many[0] == pytest.approx(1 + 8 / 2000 * quantile / 7)
+
+
+def test_distances_equal_their_definition():
+    labels = relabel_draws(moving_chains(0, 2, 6)).reshape(2, 6, 12)
+    found = distance_scalars(labels)
+    below = np.tril_indices(12, -1)
+    together = labels[..., :, None] == labels[..., None, :]
+    for number in range(2):
+        differ = together != together[number, -1]
+        np.testing.assert_allclose(
+            found[f"distance[{number}]"], differ[..., below[0], below[1]].mean(axis=2), atol=1e-15
+        )
+    assert list(distance_scalars(labels[:1])) == ["distance[0]", "distance[1]"]
+
+
+def test_pairs_and_the_whole_matrix_must_be_precise():
+    found = Posterior(moving_chains(2, n_draws=30, n_items=40)).diagnostics()
+    assert (
+        "standard error of together[" in found.verdict.sentence
+        or "co-clustering probabilities of two such runs" in (found.verdict.sentence)
+    )
 
 
 def test_few_draws_ask_for_as_many_as_the_ess_needs():
     found = Posterior(moving_chains(2, n_draws=60)).diagnostics()
     assert not found.converged
     assert "bulk ESS of " in found.verdict.sentence
-    scarcest = found.table["ess_bulk"][found.table["state"] == ""].min()
-    factor = max(2.0, 400 / scarcest)
-    assert f"continue_fit(n_draws={math.ceil((factor - 1) * 60)})" in found.verdict.sentence
+    assert "continue_fit(n_draws=940)" in found.verdict.sentence  # to 1,000 at least
+    longer = Posterior(moving_chains(2, n_draws=101)).diagnostics()
+    rows = longer.table[(longer.table["state"] == "") & ~np.char.startswith(longer.table["name"], "together")]
+    factor = max(1.25, 2 * 400 / rows["ess_bulk"][~(rows["ess_bulk"] >= 400)].min())
+    assert f"continue_fit(n_draws={100 * math.ceil((factor - 1) * 101 / 100)})" in longer.verdict.sentence
 
 
 def test_constant_scalars_say_so_without_a_warning():
@@ -127,7 +200,7 @@ def test_constant_scalars_say_so_without_a_warning():
 def test_a_posterior_that_never_moves_is_described():
     found = Posterior(np.zeros((3, 20, 4), int)).diagnostics()
     assert found.converged
-    assert found.verdict.sentence == ("Converged, or never moved: every scalar is constant over all draws and chains.")
+    assert found.verdict.sentence == ("Trusted, or never moved: all quantities are constant over all draws and chains.")
 
 
 def test_scalars_that_are_not_finite_are_named():
@@ -135,10 +208,10 @@ def test_scalars_that_are_not_finite_are_named():
     for array in values.values():
         array[1, 7] = -np.inf
     assert Posterior(moving_chains(0), {"a": values["a"]}).diagnostics().verdict.sentence == (
-        "Not converged: a took values that are not finite numbers."
+        "Not trusted: a took values that are not finite numbers."
     )
     found = Posterior(moving_chains(0), values).diagnostics()
-    assert found.verdict.sentence == "Not converged: a, b, c, and 2 more took values that are not finite numbers."
+    assert found.verdict.sentence == "Not trusted: a, b, c, and 2 more took values that are not finite numbers."
     assert found["log_joint"]["state"] == "not finite"
     assert "not finite" in repr(found)
 

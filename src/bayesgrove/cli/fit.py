@@ -2,6 +2,7 @@
 
 import dataclasses
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,8 @@ def fit_and_show(model: Any, request: FitRequest, rows: sources.Rows, console: C
     """Fit, write the run, show the result."""
     start = time.perf_counter()
     try:
-        with progress_of(model, f"{request.model} on {rows.words}"):
+        with progress_of(model, f"{request.model} on {rows.words}"), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", r"\w+ did not fully converge")  # the verdict is shown
             model.fit(rows.data)
     except KeyboardInterrupt as error:
         if not hasattr(model, "run_dir") or not str(error):

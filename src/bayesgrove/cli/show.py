@@ -12,7 +12,9 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from bayesgrove.cli import run_folder, views
+from bayesgrove.inference.overview import CountLaw
 from bayesgrove.inference.result import PAIR
+from bayesgrove.report.words import why_another_number
 
 MAX_CLUSTERS = 20
 MAX_VIEWS, MAX_SIZES, MAX_NAMES = 20, 6, 30
@@ -139,6 +141,11 @@ def show_chains(console: Console, model: Any, run: Path) -> None:
     console.print(f"number of {counted} in the draws  {text}")
     if views.has_levels(model):
         console.print(level_words(model))
+    shown = model.result_.n_components if counted == "clusters" else len(model.views_)
+    found = CountLaw(np.arange(shares.size), shares, True)
+    reason = why_another_number(model.result_, found, shown, counted[:-1])
+    if reason:
+        console.print(reason)
     words = verdict_for_shell(model.diagnostics_.verdict, run)
     console.print(with_pair_names(words, model.result_), markup=False)
     console.print()

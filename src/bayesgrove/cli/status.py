@@ -50,12 +50,23 @@ def show_status(found: RunStatus, run: Path, console: Console) -> None:
         grid.add_row(str(chain.chain), state, f"{chain.sweep:,}", f"{chain.n_draws:,} of {found.n_draws:,}", log_joint)
     console.print(f"{found.model}: {phase(found)}", style="bold")
     console.print(grid)
+    if found.looks is not None:
+        console.print(approach(found), soft_wrap=True)
     if not found.is_running and not found.is_finished and os.path.isfile(run / run_folder.REQUEST):
         console.print(f"go on with: {run_folder.resume_command(run)}", soft_wrap=True)
+
+
+def approach(found: RunStatus) -> str:
+    """Verdicts on a run of automatic length so far, and what comes next."""
+    told = ", ".join(f"{n:,} draws: {words}" for n, words in found.looks or [])
+    then = f"next look at {found.n_draws:,} draws" if found.stopped is None else f"stopped: {found.stopped}"
+    return "; ".join(filter(None, (told, then)))
 
 
 def phase(found: RunStatus) -> str:
     """What a run is doing, in words."""
     if found.is_running:
-        return "running"
+        return "running until it can be trusted" if found.looks is not None else "running"
+    if found.stopped is not None:
+        return f"ended ({found.stopped})"
     return "all draws made" if found.is_finished else "stopped before the end"

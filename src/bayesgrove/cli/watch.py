@@ -15,7 +15,7 @@ from rich.console import Console
 
 from bayesgrove.cli import models, run_folder, sources, views
 from bayesgrove.cli.predict import check_output
-from bayesgrove.cli.status import chains_folder, phase
+from bayesgrove.cli.status import approach, chains_folder, phase
 from bayesgrove.core.errors import BayesgroveError, InvalidFileError
 from bayesgrove.core.table import Table
 from bayesgrove.inference.description import Description, describe_rows
@@ -152,7 +152,7 @@ def status_document(found: RunStatus) -> dict[str, Any]:
     """What a page says about the chains."""
     return {
         "state": "running" if found.is_running else "complete" if found.is_finished else "stopped",
-        "words": f"{found.model}: {phase(found)}",
+        "words": f"{found.model}: {phase(found)}" + ("" if found.looks is None else f"; {approach(found)}"),
         "n_draws": found.n_draws,
         "chains": [
             {

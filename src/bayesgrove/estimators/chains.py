@@ -1,11 +1,14 @@
 """What estimators that run Markov chains share: parameters, running, resuming, continuing, diagnostics."""
 
 import os
+import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bayesgrove.core.errors import InvalidSettingError
@@ -20,12 +23,16 @@ from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.run import ChainResult, RunSettings, continue_chains, run_chains
 from bayesgrove.inference.sampler import Sampler
 from bayesgrove.inference.schedule import Schedule
+from bayesgrove.inference.until_trusted import DEFAULT_SECONDS, MOST_DRAWS, TIME_LIMIT, run_until_trusted
+from bayesgrove.inference.verdict import Verdict
 from bayesgrove.io.schema import Reading
 from bayesgrove.stats.partitions import relabel
 
 CHAIN_PATH = 0xC4A1
 """Keys the generators of chains, apart from all others of a seed."""
 ESTIMATE_PATH = 0xE571
+ALL_DRAWN = "all draws made"
+"""Why chains of given length stop."""
 ESTIMATES = ("vi", "binder", "map")
 """What stands for all draws: the partition of least expected loss, or the draw of largest log joint."""
 
@@ -36,11 +43,11 @@ class ChainEstimator(CallbackSupportMixin, SavedEstimator):
     estimate: str
     n_chains: int
     n_tune: int
-    n_draws: int
+    n_draws: Any
     thin: int
     run_dir: Any
     resume: bool
-    time_limit: float | None
+    time_limit: Any
     random_state: Any
     n_jobs: int | None
     verbose: int
@@ -48,6 +55,7 @@ class ChainEstimator(CallbackSupportMixin, SavedEstimator):
     posterior_: Posterior
     diagnostics_: Diagnostics
     converged_: bool
+    stop_reason_: str
 
     _extra_draws: ClassVar[tuple[str, ...]] = ()
     """Arrays of draws that model files keep besides labels or paths."""
@@ -58,9 +66,10 @@ class ChainEstimator(CallbackSupportMixin, SavedEstimator):
         if hasattr(self, "estimate"):  # hierarchies choose a draw
             check_choice("estimate", self.estimate, ESTIMATES)
         for name, least in (("n_chains", 1), ("n_tune", 0), ("n_draws", 1), ("thin", 1)):
-            check_whole(name, getattr(self, name), least)
+            if name != "n_draws" or not self._goes_on_until_trusted:
+                check_whole(name, getattr(self, name), least)
         check_n_jobs(self.n_jobs)
-        if self.time_limit is not None:
+        if self.time_limit is not None and not (isinstance(self.time_limit, str) and self.time_limit == "auto"):
             check_positive("time_limit", self.time_limit)
         if self.run_dir is not None and not isinstance(self.run_dir, str | os.PathLike):
             raise InvalidSettingError(f"run_dir must be None or the path of a folder, got {self.run_dir!r:.80}.")
@@ -73,16 +82,23 @@ class ChainEstimator(CallbackSupportMixin, SavedEstimator):
             return int(read_run(Path(self.run_dir))["seed"])
         return resolve_seed(self.random_state)
 
+    @property
+    def _goes_on_until_trusted(self) -> bool:
+        return isinstance(self.n_draws, str) and self.n_draws == "auto"
+
     def _settings(self, about: dict[str, Any]) -> RunSettings:
+        limit = self.time_limit
+        if isinstance(limit, str):  # "auto"
+            limit = DEFAULT_SECONDS if self._goes_on_until_trusted else None
         return RunSettings(
             n_chains=self.n_chains,
-            n_draws=self.n_draws,
+            n_draws=MOST_DRAWS if self._goes_on_until_trusted else self.n_draws,
             seed=self._seed,
             path=(CHAIN_PATH,),
             n_jobs=self.n_jobs,
             run_dir=self.run_dir,
             resume=self.resume,
-            time_limit=self.time_limit,
+            time_limit=limit,
             model_name=type(self).__name__,
             about=about,
         )
@@ -93,14 +109,25 @@ class ChainEstimator(CallbackSupportMixin, SavedEstimator):
         return add_callbacks(self, self.n_chains, monitor)
 
     @with_callbacks
-    def _watched(self, run: Callable[[Monitor | None], list[ChainResult]]) -> list[ChainResult]:
+    def _watched(self, run: Callable[[Monitor | None], Any]) -> Any:
         """The chains that `run` gives when it has a monitor."""
         return run(self._monitor_for_run())
 
     def _run(self, sampler: Sampler, schedule: Schedule, about: dict[str, Any]) -> None:
         self._sampler, self._schedule, self._about = sampler, schedule, about
         settings = self._settings(about)
-        self._keep_chains(self._watched(lambda monitor: run_chains(sampler, schedule, settings, monitor)))
+        if self._goes_on_until_trusted:
+            what = (sampler, schedule, settings, self._verdict_on)
+            chains, stop = self._watched(lambda monitor: run_until_trusted(*what, monitor))
+            self._note_stop(stop.reason)
+        else:
+            chains = self._watched(lambda monitor: run_chains(sampler, schedule, settings, monitor))
+            self._note_stop(ALL_DRAWN if chains[0].n_draws >= self.n_draws else TIME_LIMIT)
+        self._keep_chains(chains)
+
+    def _note_stop(self, reason: str) -> None:
+        self.stop_reason_ = reason
+        self._about = {**self._about, "stopped": reason}
 
     def continue_fit(self, n_draws: int) -> Self:
         """Go on with the chains for more draws; the same as if they had been longer from the start.
@@ -118,18 +145,34 @@ class ChainEstimator(CallbackSupportMixin, SavedEstimator):
                 "resume=True later."
             )
         settings = self._settings(self._about)
+        if not isinstance(self.time_limit, float | int):
+            settings = replace(settings, time_limit=None)
         before = (self._sampler, self._schedule, self._chains)
-        self._keep_chains(self._watched(lambda monitor: continue_chains(*before, n_draws, settings, monitor)))
+        n_wanted = self.posterior_.n_draws + n_draws
+        chains = self._watched(lambda monitor: continue_chains(*before, n_draws, settings, monitor))
+        self._note_stop(ALL_DRAWN if chains[0].n_draws >= n_wanted else TIME_LIMIT)
+        self._keep_chains(chains)
         self._summarise()
         return self
+
+    def _posterior_of(self, chains: list[ChainResult]) -> Posterior:
+        scalars = [chain.scalars for chain in chains]
+        stacked = {name: np.stack([scalar[name] for scalar in scalars]) for name in scalars[0]}
+        return self._make_posterior([chain.draws for chain in chains], stacked)
+
+    def _verdict_on(self, chains: list[ChainResult]) -> Verdict:
+        return self._posterior_of(chains).diagnostics().verdict
 
     def _keep_chains(self, chains: list[ChainResult]) -> None:
         """The posterior and what it says of itself."""
         self._chains = chains
-        scalars = [chain.scalars for chain in chains]
-        stacked = {name: np.stack([scalar[name] for scalar in scalars]) for name in scalars[0]}
         self.acceptance_ = add_counts(chains)
-        self._keep_posterior(self._make_posterior([chain.draws for chain in chains], stacked))
+        self._keep_posterior(self._posterior_of(chains))
+        if not self.converged_:
+            words = f"{type(self).__name__} did not fully converge ({self.stop_reason_})."
+            warnings.warn(
+                f"{words} {self.diagnostics_.verdict.sentence}", ConvergenceWarning, stacklevel=4
+            )  # points at the call of fit
 
     def _make_posterior(self, draws: list[dict[str, np.ndarray]], scalars: dict[str, np.ndarray]) -> Posterior:
         """The posterior of each chain's draws by name; families whose draws are no labels of rows have their own."""
@@ -145,7 +188,8 @@ class ChainEstimator(CallbackSupportMixin, SavedEstimator):
         return posterior.point_estimate(self.estimate, random_state=rng, n_jobs=self.n_jobs).labels
 
     def _posterior_attributes(self) -> dict[str, Any]:
-        return {"model": type(self).__name__, "seed": self._seed}
+        estimate = {"estimate": self.estimate} if hasattr(self, "estimate") else {}
+        return {"model": type(self).__name__, "seed": self._seed, **estimate}
 
     def _keep_posterior(self, posterior: Posterior) -> None:
         self.posterior_, self.diagnostics_ = posterior, posterior.diagnostics()
@@ -156,6 +200,7 @@ class ChainEstimator(CallbackSupportMixin, SavedEstimator):
         extra = {name: reading[name] for name in self._extra_draws if name in reading.values}
         self._keep_posterior(make(draws, reading["scalars"], extra, self._posterior_attributes()))
         self._about, self._sampler = reading["provenance"], None
+        self.stop_reason_ = str(self._about.get("stopped", ALL_DRAWN))
 
     def _result_parts(self) -> dict[str, Any]:
         return {**super()._result_parts(), "posterior": self.posterior_, "diagnostics": self.diagnostics_}

@@ -51,8 +51,10 @@ class CrossCat(ChainEstimator, CrossClusterer):
         Where chains begin: columns that depend on each other together (each chain looks at four in five of the rows),
         20 random views (10 of fewer than 50 columns), the views of a greedy search, a draw from the prior, or one view
         (slow to leave on mixed tables).
-    n_chains, n_tune, n_draws, thin : int
-        Chains, sweeps of burn-in, stored draws of each chain, sweeps per draw.
+    n_chains, n_tune, thin : int
+        Chains, sweeps of burn-in, sweeps per draw.
+    n_draws : int or "auto", default="auto"
+        Stored draws of each chain. "auto" goes on until the verdict is "trusted" or `time_limit` is over.
     estimate : {"vi", "binder", "map"}, default="vi"
         What `views_` are: views, and clusters in each, of least expected variation of information or Binder loss, or
         the draw of largest log joint.
@@ -64,8 +66,9 @@ class CrossCat(ChainEstimator, CrossClusterer):
         Folder that makes the run durable: every draw is appended to a log, and a killed run goes on where it was.
     resume : bool, default=False
         Go on with the run in `run_dir`, if there is one.
-    time_limit : float, optional
-        Seconds for the chains; what was drawn until then is the result.
+    time_limit : float, None or "auto", default="auto"
+        Seconds for the chains; what was drawn until then is the result. "auto" is 120 for chains of automatic length
+        and no limit for others.
     random_state : int, optional
     n_jobs : int, optional
         Chains at a time. The draws do not depend on it.
@@ -92,6 +95,8 @@ class CrossCat(ChainEstimator, CrossClusterer):
     diagnostics_ : Diagnostics
         r_hat and effective sample sizes of label-free scalars, and a verdict in words.
     converged_ : bool
+    stop_reason_ : str
+        Why the chains ended: "trusted", "time limit", or "all draws made" where `n_draws` is a number.
     row_concentration_, column_concentration_ : float
         Posterior means, or as given.
     likelihood_ : Columns
@@ -150,14 +155,14 @@ class CrossCat(ChainEstimator, CrossClusterer):
         init: Any = "dependence",
         n_chains: int = 4,
         n_tune: int = 200,
-        n_draws: int = 500,
+        n_draws: Any = "auto",
         thin: int = 1,
         estimate: str = "vi",
         hyper: str = "auto",
         unseen: str = "error",
         run_dir: Any = None,
         resume: bool = False,
-        time_limit: float | None = None,
+        time_limit: Any = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -122,8 +122,10 @@ class NRMMixture(ChainEstimator, Clusterer):
     init : {"guide", "bhc", "one", "singletons", "ibhc", "randomized-bhc"} or array of labels, default="guide"
         Where chains begin: a partition drawn from the guide tree, or greedy clustering of a random sample ("bhc"),
         each chain with its own; ....
-    n_chains, n_tune, n_draws, thin : int
-        Chains, sweeps of burn-in, stored draws of each chain, sweeps per draw.
+    n_chains, n_tune, thin : int
+        Chains, sweeps of burn-in, sweeps per draw.
+    n_draws : int or "auto", default="auto"
+        Stored draws of each chain. "auto" goes on until the verdict is "trusted" or `time_limit` is over.
     estimate : {"vi", "binder", "map"}, default="vi"
         What `labels_` is: the partition of least expected variation of information or Binder loss, or the draw of
         largest log joint.
@@ -136,8 +138,9 @@ class NRMMixture(ChainEstimator, Clusterer):
         Folder that makes the run durable: every draw is appended to a log, and a killed run goes on where it was.
     resume : bool, default=False
         Go on with the run in `run_dir`, if there is one.
-    time_limit : float, optional
-        Seconds for the chains; what was drawn until then is the result.
+    time_limit : float, None or "auto", default="auto"
+        Seconds for the chains; what was drawn until then is the result. "auto" is 120 for chains of automatic length
+        and no limit for others.
     random_state : int, optional
     n_jobs : int, optional
         Chains at a time. The draws do not depend on it.
@@ -162,6 +165,8 @@ class NRMMixture(ChainEstimator, Clusterer):
     diagnostics_ : Diagnostics
         r_hat and effective sample sizes of label-free scalars, and a verdict in words.
     converged_ : bool
+    stop_reason_ : str
+        Why the chains ended: "trusted", "time limit", or "all draws made" where `n_draws` is a number.
     tree_ : Tree
         The clusters of the estimate, merged by their evidence; the rows below them. The probability of a cluster is how
         often its rows are together in the draws. Where clusters are unions, the probability of a merge is how often the
@@ -237,14 +242,14 @@ class NRMMixture(ChainEstimator, Clusterer):
         init: Any = "guide",
         n_chains: int = 4,
         n_tune: int = 200,
-        n_draws: int = 1000,
+        n_draws: Any = "auto",
         thin: int = 1,
         estimate: str = "vi",
         hyper: str = "auto",
         paper_variant: str = "code",
         run_dir: Any = None,
         resume: bool = False,
-        time_limit: float | None = None,
+        time_limit: Any = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesgrove.core.errors import InvalidInputError
+from bayesgrove.inference.description import spread
+from bayesgrove.inference.diagnostics import Diagnostics, diagnose, row_scalars
 from bayesgrove.inference.export import draws_to_arviz
 from bayesgrove.inference.notebook import draws_html
 from bayesgrove.inference.posterior import Posterior
@@ -118,6 +120,13 @@ class CrossPosterior(Posterior):
         most = np.array([first + np.argmax(counts[first:last]) for first, last in spans])
         labels = self.rows[most].reshape(self.n_chains, self.n_draws, self.n_rows)
         return Posterior(labels, {"log_joint": self.scalars["log_joint"]} if "log_joint" in self.scalars else {})
+
+    def diagnostics(self) -> Diagnostics:
+        """As of other posteriors, of the views; and of the rows as three columns, evenly spread, see them."""
+        watched = dict(self.scalars)
+        for column in spread(self.n_items, 3).tolist():
+            watched |= row_scalars(column, self.of_view([column])._draws.reshape(*self.labels.shape[:2], self.n_rows))
+        return diagnose(self._draws.reshape(self.labels.shape), watched)
 
     def to_arviz(self) -> Any:
         """An xarray DataTree as ArviZ reads it, and beside it the rows.

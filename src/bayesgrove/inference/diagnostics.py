@@ -17,63 +17,28 @@ from bayesgrove.inference.similarity import (
     ChainDistance,
     chain_distance,
     half_similarities,
+    matrix_error,
     sample_items,
 )
+from bayesgrove.inference.verdict import (
+    CONSTANT,
+    NOT_FINITE,
+    TOO_SHORT,
+    VARYING,
+    Verdict,
+    judge,
+    least_draws,
+    r_hat_bounds,
+    shown,
+)
 
-MAX_R_HAT = 1.01
-MIN_ESS_PER_CHAIN = 100
-MIN_DRAWS = 4
 N_PAIRS = 20
+MOST_REFERENCES = 8
 UNDECIDED = (0.02, 0.98)
 """Pairs whose similarity lies between these carry information; the others are nearly constant."""
-MAX_FACTOR = 20.0
-"""No more than so many times the draws are advised: beyond that, something else is wrong."""
 FIELDS = ("mean", "sd", "r_hat", "ess_bulk", "ess_tail", "mcse")
 ROUNDING = 1e-12
 """Relative differences up to this are rounding: a scalar that varies no more is constant."""
-VARYING, CONSTANT, NOT_FINITE, TOO_SHORT = "", "constant", "not finite", "too short"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a run may be trusted, why, and what to do.
-
-    Attributes
-    ----------
-    converged : bool
-    finding : str
-        Why, without a full stop.
-    n_draws : int
-        Draws per chain that were looked at.
-    n_more_draws : int or None
-        Draws per chain that should be added; None where that would not help.
-    remark : str
-        A sentence more, or nothing.
-    """
-
-    converged: bool
-    finding: str
-    n_draws: int
-    n_more_draws: int | None = None
-    remark: str = ""
-
-    @property
-    def sentence(self) -> str:
-        """The whole, with the call in Python that does what is advised."""
-        return self.advising(f"continue_fit(n_draws={self.n_more_draws})")
-
-    @property
-    def sentence_for_readers(self) -> str:
-        """The whole for those of whom nobody knows how the chains were run: the call and the command."""
-        n_all = self.n_draws + (self.n_more_draws or 0)
-        return self.advising(
-            f"continue_fit(n_draws={self.n_more_draws}) in Python, bayesgrove resume RUN --draws {n_all} in a shell"
-        )
-
-    def advising(self, how: str) -> str:
-        """The whole, with these words for how to add draws."""
-        advice = "" if self.n_more_draws is None else f"; run longer: {how}"
-        return " ".join(filter(None, (f"{self.finding}{advice}.", self.remark)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,8 +49,10 @@ class Diagnostics:
     ----------
     table : structured array
         name, mean, sd, r_hat (rank-normalised, of split chains), ess_bulk, ess_tail, mcse (Monte Carlo standard error
-        of the mean) and state: "" for a scalar that varies, else "constant", "not finite" or "too short", whose
-        other numbers are nan.
+        of the mean), ess_within (bulk ESS of single chains, summed), r_hat_bound (what chance explains, given all
+        rows) and state: "" for a scalar that varies, else "constant", "not finite" or "too short", whose other numbers
+        are nan. "together[i,j]" is 1 where two items are in one cluster; "distance[c]" is the share of pairs on which a
+        draw differs from the last draw of chain c.
     n_chains, n_draws : int
         Draws per chain.
     chain_distance : ChainDistance or None
@@ -153,15 +120,27 @@ def diagnose(labels: np.ndarray, scalars: Mapping[str, np.ndarray]) -> Diagnosti
     """
     n_chains, n_draws, n_items = labels.shape
     watched = {**scalars, **{name: x for name, x in label_scalars(labels).items() if name not in scalars}}
-    distance = None
-    if n_draws >= MIN_DRAWS:
+    distance, error = None, None
+    if n_draws >= least_draws(2) and n_items > 1:
         sample = sample_items(n_items)
-        halves = half_similarities(np.ascontiguousarray(labels[:, :, sample]))
-        distance = chain_distance(halves)
+        sampled = np.ascontiguousarray(labels[:, :, sample])
+        halves = half_similarities(sampled)
+        distance, error = chain_distance(halves), matrix_error(halves)
+        watched |= distance_scalars(sampled)
         watched |= pair_scalars(labels, sample[undecided_pairs(halves.mean(axis=(0, 1)))])
-    row = [("name", f"U{max(map(len, watched))}"), *((name, "f8") for name in FIELDS), ("state", "U10")]
-    table = np.array([summarise(name, np.asarray(x, np.float64)) for name, x in watched.items()], np.dtype(row))
-    return Diagnostics(table, n_chains, n_draws, distance, judge(table, n_chains, n_draws))
+    table = _table(watched, n_chains)
+    return Diagnostics(table, n_chains, n_draws, distance, judge(table, n_chains, n_draws, error))
+
+
+def _table(watched: Mapping[str, np.ndarray], n_chains: int) -> np.ndarray:
+    """One row per scalar, with the bound of each r_hat that all together give."""
+    numbers = ((name, "f8") for name in (*FIELDS, "ess_within", "r_hat_bound"))
+    row = [("name", f"U{max(map(len, watched))}"), *numbers, ("state", "U10")]
+    found = (summarise(name, np.asarray(x, np.float64)) for name, x in watched.items())
+    table = np.array([(*numbers, math.nan, state) for *numbers, state in found], np.dtype(row))
+    varying = table["state"] == VARYING
+    table["r_hat_bound"][varying] = r_hat_bounds(table["ess_within"][varying], 2 * max(2, n_chains))
+    return table
 
 
 def label_scalars(labels: np.ndarray) -> dict[str, np.ndarray]:
@@ -206,23 +185,70 @@ def pair_scalars(labels: np.ndarray, pairs: np.ndarray) -> dict[str, np.ndarray]
     return {f"together[{i},{j}]": (labels[:, :, i] == labels[:, :, j]).astype(np.float64) for i, j in pairs}
 
 
+def distance_scalars(labels: np.ndarray) -> dict[str, np.ndarray]:
+    """Share of pairs of items on which each draw differs from a reference: the last draw of each chain.
+
+    Chains in different places are nearer to their own last draw than to those of others, also where clusters have
+    equal numbers and sizes. A single chain has two references, the last draws of its halves.
+    """
+    n_chains, n_draws, n_items = labels.shape
+    ends = [(chain, -1) for chain in range(min(n_chains, MOST_REFERENCES))]
+    references = ends if n_chains > 1 else [(0, n_draws // 2 - 1), *ends]
+    draws = labels.reshape(-1, n_items)
+    return {
+        f"distance[{number}]": rand_distances(draws, np.ascontiguousarray(labels[place])).reshape(n_chains, n_draws)
+        for number, place in enumerate(references)
+    }
+
+
+def row_scalars(column: int, labels: np.ndarray) -> dict[str, np.ndarray]:
+    """Entropy of the rows' clusters as a column sees them, and distances to the last draws of two chains."""
+    sampled = np.ascontiguousarray(labels[:, :, sample_items(labels.shape[2])])
+    found = {f"row_entropy[{column}]": label_scalars(labels)["entropy"]}
+    if sampled.shape[2] > 1:
+        first, *_, last = distance_scalars(sampled).values()  # at least two
+        found |= {f"row_distance[{column},0]": first, f"row_distance[{column},1]": last}
+    return found
+
+
+@kernel
+def rand_distances(draws: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Share of pairs of items that are together in one of two partitions only, for each draw; labels 0, 1, ...."""
+    n_draws, n_items = draws.shape
+    n_groups = reference.max() + 1
+    own = np.zeros(n_groups)
+    for label in reference:
+        own[label] += 1.0
+    found = np.empty(n_draws)
+    for draw in range(n_draws):
+        met = np.zeros((draws[draw].max() + 1, n_groups))
+        for i in range(n_items):
+            met[draws[draw, i], reference[i]] += 1.0
+        total = (own * own).sum() + (met.sum(axis=1) ** 2).sum() - 2.0 * (met * met).sum()
+        found[draw] = total / (n_items * (n_items - 1.0))
+    return found
+
+
 def summarise(name: str, values: np.ndarray) -> tuple[Any, ...]:
-    """One row of the table."""
-    nothing = (math.nan,) * 4
+    """One row of the table: name, the numbers of `FIELDS`, effective draws within chains, state."""
+    nothing = (math.nan,) * 5
     if not np.isfinite(values).all():
         return name, math.nan, math.nan, *nothing, NOT_FINITE
     # Of one value many times, the mean and deviation would show rounding.
     is_constant = bool(np.ptp(values) <= ROUNDING * np.abs(values).max())
     mean, sd = (float(values.flat[0]), 0.0) if is_constant else (float(values.mean()), float(values.std(ddof=1)))
-    if values.shape[1] < _least_draws(values.shape[0]):
+    if values.shape[1] < least_draws(values.shape[0]):
         return name, mean, sd, *nothing, TOO_SHORT
     if is_constant:
         return name, mean, sd, *nothing, CONSTANT
     return name, mean, sd, *mixing(values), VARYING
 
 
-def mixing(values: np.ndarray) -> tuple[float, float, float, float]:
-    """r_hat, bulk and tail ESS, Monte Carlo standard error of a scalar that varies, shape (n_chains, n_draws)."""
+def mixing(values: np.ndarray) -> tuple[float, float, float, float, float]:
+    """r_hat, bulk and tail ESS, Monte Carlo standard error, and the bulk ESS of single chains, summed.
+
+    `values` vary and have the shape (n_chains, n_draws).
+    """
     stats: Any = importlib.import_module("arviz_stats.base").array_stats  # 1.5 s: only when asked for
     n_chains, n_draws = values.shape
     axes = {"chain_axis": 0, "draw_axis": 1}
@@ -233,86 +259,16 @@ def mixing(values: np.ndarray) -> tuple[float, float, float, float]:
         bulk = float(stats.ess(values, method="bulk", **axes))
         tail = float(stats.ess(values, method="tail", prob=(0.05, 0.95), **axes))
         mcse = float(stats.mcse(values, method="mean", **axes))
+        within = float(np.sum(stats.ess(parts, method="bulk", chain_axis=None, draw_axis=1)))
     if (parts == parts[:, :1]).all():  # no chain moves, and they differ: 0 within, up to rounding
         r_hat = math.inf
-    return r_hat, bulk, tail, mcse
-
-
-def judge(table: np.ndarray, n_chains: int, n_draws: int) -> Verdict:
-    """The verdict: r_hat below 1.01 and a bulk ESS of 100 per chain for every scalar that varies."""
-    broken = table[table["state"] == NOT_FINITE]
-    if broken.size:
-        words = f"Not converged: {_list(broken['name'])} took values that are not finite numbers"
-        return Verdict(False, words, n_draws)
-    least = _least_draws(n_chains)
-    if n_draws < least:
-        chains = "one chain" if n_chains == 1 else f"{n_chains} chains"
-        words = f"Too short to tell: {n_draws} draws of {chains}, at least {least} are needed"
-        return Verdict(False, words, n_draws, 1000 - n_draws)
-    rows = table[table["state"] == VARYING]
-    if not rows.size:
-        words = "Converged, or never moved: every scalar is constant over all draws and chains"
-        return Verdict(True, words, n_draws)
-    wanted = MIN_ESS_PER_CHAIN * n_chains
-    # Comparisons with nan are false: what cannot be computed does not pass.
-    apart = rows[~(rows["r_hat"] < MAX_R_HAT)]
-    scarce = rows[~(rows["ess_bulk"] >= wanted)]
-    lone = "One chain only: r_hat compares its parts; several chains would show more." if n_chains == 1 else ""
-    if not (apart.size or scarce.size):
-        return Verdict(True, _praise(rows, wanted), n_draws, remark=lone)
-    words = f"Not converged: {'; '.join(_complaints(apart, scarce, wanted))}"
-    return Verdict(False, words, n_draws, _more_draws(scarce, wanted, n_draws), lone)
-
-
-def _least_draws(n_chains: int) -> int:
-    return MIN_DRAWS if n_chains > 1 else 2 * MIN_DRAWS
-
-
-def _praise(rows: np.ndarray, wanted: int) -> str:
-    worst, scarcest = rows[np.argmax(rows["r_hat"])], rows[np.argmin(rows["ess_bulk"])]
-    return (
-        f"Converged: r_hat of all {rows.size} scalars is below {MAX_R_HAT} (largest {worst['r_hat']:.3f}, "
-        f"{worst['name']}) and bulk ESS at least {wanted} (least {scarcest['ess_bulk']:.0f}, {scarcest['name']})"
-    )
-
-
-def _complaints(apart: np.ndarray, scarce: np.ndarray, wanted: int) -> list[str]:
-    found = []
-    if apart.size:
-        worst = apart[np.argmax(apart["r_hat"])]  # nan counts as the largest
-        found.append(
-            f"r_hat of {worst['name']} is {_number(worst['r_hat'])} (should be below {MAX_R_HAT}){_others(apart.size)}"
-        )
-    if scarce.size:
-        worst = scarce[np.argmin(scarce["ess_bulk"])]
-        have = f"bulk ESS of {worst['name']} is {worst['ess_bulk']:.0f}"
-        found.append(f"{have} (should be at least {wanted}){_others(scarce.size)}")
-    return found
-
-
-def _others(count: int) -> str:
-    return f", and {count - 1} more" if count > 1 else ""
-
-
-def _more_draws(scarce: np.ndarray, wanted: int, n_draws: int) -> int:
-    """Draws per chain to add so that the scarcest ESS would be enough, at least as many as there are."""
-    factor = max([2.0, *(wanted / np.maximum(scarce["ess_bulk"], 1.0)).tolist()])
-    more = (min(factor, MAX_FACTOR) - 1.0) * n_draws
-    return 100 * math.ceil(more / 100) if n_draws >= 100 else math.ceil(more)
-
-
-def _list(names: np.ndarray) -> str:
-    return ", ".join(names[:3].tolist()) + _others(max(1, names.size - 2))
+    return r_hat, bulk, tail, mcse, within
 
 
 def _cells(row: np.void) -> tuple[str, ...]:
     """A row of the table as texts."""
-    start = (str(row["name"]), _number(row["mean"]), _number(row["sd"]))
+    start = (str(row["name"]), shown(row["mean"]), shown(row["sd"]))
     if row["state"] != VARYING:
         return *start, str(row["state"]), "", "", ""
     r_hat = ">100" if row["r_hat"] > 100 else f"{row['r_hat']:.3f}"
-    return *start, r_hat, f"{row['ess_bulk']:.0f}", f"{row['ess_tail']:.0f}", _number(row["mcse"])
-
-
-def _number(value: float) -> str:
-    return "-" if math.isnan(value) else "infinite" if math.isinf(value) else f"{value:.4g}"
+    return *start, r_hat, f"{row['ess_bulk']:.0f}", f"{row['ess_tail']:.0f}", shown(row["mcse"])

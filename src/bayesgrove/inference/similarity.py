@@ -170,3 +170,19 @@ def chain_distance(halves: np.ndarray) -> ChainDistance | None:
         expected_largest=float(within.max()),
         n_items=n_items,
     )
+
+
+def matrix_error(halves: np.ndarray) -> float | None:
+    """What the similarities of two runs like this one would differ by, on average over pairs; None for one item.
+
+    Similarities of a whole run vary less than those of a chain by the root of the number of chains. Of a single chain
+    the halves tell.
+    """
+    found = chain_distance(halves)
+    if found is not None:
+        return found.mean / np.sqrt(len(halves))
+    n_items = halves.shape[2]
+    if n_items < 2:
+        return None
+    pairs = np.tril_indices(n_items, -1)
+    return float(np.abs(halves[0, 0] - halves[0, 1])[pairs].mean() / np.sqrt(2.0))

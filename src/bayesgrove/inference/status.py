@@ -57,8 +57,29 @@ class RunStatus:
 
     @property
     def is_finished(self) -> bool:
-        """Whether every chain has all draws asked for."""
+        """Whether every chain has all draws asked for; of automatic length, whether the run has come to its end."""
+        if self.looks is not None:
+            return self.stopped is not None
         return all(chain.n_draws >= self.n_draws for chain in self.chains)
+
+    @property
+    def looks(self) -> list[tuple[int, str]] | None:
+        """Verdicts on a run of automatic length so far, as (draws, status); None where the length is given."""
+        found = self._auto.get("looks")
+        if not isinstance(found, list):
+            return None
+        return [(int(n), str(words)) for n, words in found]
+
+    @property
+    def stopped(self) -> str | None:
+        """Why a run of automatic length has come to its end."""
+        return self._auto.get("stopped")
+
+    @property
+    def _auto(self) -> Mapping[str, Any]:
+        about = self.document.get("about", {})
+        auto = about.get("auto", {}) if isinstance(about, dict) else {}
+        return auto if isinstance(auto, dict) else {}
 
 
 def run_status(run_dir: str | os.PathLike[str]) -> RunStatus:

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from bayesgrove.inference.description import spread
-from bayesgrove.inference.diagnostics import VARYING
 from bayesgrove.inference.overview import rank_counts
 from bayesgrove.inference.result import Result
+from bayesgrove.inference.verdict import VARYING, row_faults
 from bayesgrove.report.encode import number, pack
 
 MOST_DRAWS = 400
@@ -27,6 +27,7 @@ def chains_document(result: Result) -> dict[str, Any] | None:
         "n_chains": found.n_chains,
         "n_draws": found.n_draws,
         "converged": bool(found.converged),
+        "status": found.verdict.status,
         "verdict": found.verdict.sentence_for_readers,
         "distance": None if found.chain_distance is None else str(found.chain_distance),
         "table": [
@@ -34,6 +35,7 @@ def chains_document(result: Result) -> dict[str, Any] | None:
                 "name": str(row["name"]),
                 "state": str(row["state"]),
                 "pair": result.pair_names(str(row["name"])),
+                "faults": list(row_faults(row)),
                 **{name: number(row[name]) for name in NUMBERS},
             }
             for row in found.table

@@ -10,6 +10,11 @@ MOST_SIZES = 6
 MOST_DESCRIBED = 4
 FEATURES_EACH = 3
 LEAST_BITS = 0.01
+ESTIMATES = {
+    "vi": "the partition of least expected variation of information",
+    "binder": "the partition of least expected Binder loss",
+    "map": "the draw of largest log joint",
+}
 
 
 def how_many(result: Result, law: CountLaw | None) -> str:
@@ -22,8 +27,8 @@ def how_many(result: Result, law: CountLaw | None) -> str:
         united = count(result.n_components, "component")
         start += f" They are unions of {united} of the mixture that no valley of the density separates."
         if result.cluster_posterior is None:
-            return start if law is None else f"{start} {_chances(law, result.n_components, 'component')}"
-    return start if law is None else f"{start} {_chances(law, n_clusters, 'cluster')}"
+            return start if law is None else f"{start} {_chances(result, law, result.n_components, 'component')}"
+    return start if law is None else f"{start} {_chances(result, law, n_clusters, 'cluster')}"
 
 
 def how_many_views(result: Result, law: CountLaw | None) -> str:
@@ -32,15 +37,26 @@ def how_many_views(result: Result, law: CountLaw | None) -> str:
     start = f"{count(len(result.feature_names), 'column')} in {count(len(sizes), 'view')}"
     shown = ", ".join(f"{size:,}" for size in sizes[:MOST_SIZES])
     start += f" (of {shown}{' ...' if len(sizes) > MOST_SIZES else ''} columns)." if len(sizes) > 1 else "."
-    return start if law is None else f"{start} {_chances(law, len(sizes), 'view')}"
+    return start if law is None else f"{start} {_chances(result, law, len(sizes), 'view')}"
 
 
-def _chances(law: CountLaw, n: int, noun: str) -> str:
+def _chances(result: Result, law: CountLaw, n: int, noun: str) -> str:
     start, of = ("", "of the draws have") if law.is_sampled else ("Given this tree, ", "probability for")
     chance = float(law.probability[law.counts == n].sum())
     low, high = law.interval()
     span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    return f"{start}{percent(chance)} {of} {count(n, noun)}, at least 90 % {of} {span}."
+    words = f"{start}{percent(chance)} {of} {count(n, noun)}, at least 90 % {of} {span}."
+    return f"{words} {why_another_number(result, law, n, noun)}".rstrip()
+
+
+def why_another_number(result: Result, law: CountLaw, n: int, noun: str) -> str:
+    """Why the estimate has a number of clusters that few draws have; nothing where it is in their 90 % interval."""
+    low, high = law.interval()
+    if low <= n <= high or not law.is_sampled:
+        return ""
+    meaning = ESTIMATES.get(str(getattr(result.posterior, "attributes", {}).get("estimate")), "one partition")
+    likeliest = int(law.counts[np.argmax(law.probability)])
+    return f"The {count(n, noun)} shown are {meaning}, a summary of all draws; the most frequent number is {likeliest}."
 
 
 def in_short(result: Result) -> str:

@@ -2,6 +2,7 @@
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,7 +50,9 @@ def do_fit(subject: Subject, fit: Fit) -> dict[str, Any] | Failure:
     try:
         model = build(subject, fit)
         start = time.perf_counter()
-        model.fit(subject.X)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", r"\w+ did not fully converge")  # a column of the table says so
+            model.fit(subject.X)
         record = summarise(model, subject.classes, subject.metrics, time.perf_counter() - start)
     except BayesgroveError as error:
         return Failure(fit.key, str(error), isinstance(error, InvalidInputError))

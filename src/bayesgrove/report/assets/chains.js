@@ -1,7 +1,11 @@
 // Whether the chains can be trusted: the verdict, the numbers it rests on, traces and ranks.
 
-const MAX_R_HAT = 1.01;
-const MIN_ESS_PER_CHAIN = 100;
+const FAULTS = {
+  mean: "took values that are not finite", r_hat: "r_hat too high", ess_bulk: "too few effective draws", mcse: "standard error too large",
+};
+const VERDICTS = {
+  "trusted": "✓ No sign of trouble", "partly trusted": "✗ Some statements are not to be trusted yet", "not trusted": "✗ Not to be trusted yet",
+};
 const chainsShown = { scalar: "log_joint", focus: null, order: { key: null, isUp: true } };  // kept when a live page is built anew
 const CHAIN_COLUMNS = [
   { key: "mean", name: "mean", format: short },
@@ -23,23 +27,17 @@ function chainsView(host, model, state) {
 function verdictBox(chains) {
   const drawn = `${count(chains.n_chains, "chain")} of ${count(chains.n_draws, "draw")}`;
   return el("div", { class: `verdict ${chains.converged ? "good" : "bad"}` },
-    el("p", { class: "verdict-word", text: chains.converged ? "✓ No sign of trouble" : "✗ Not to be trusted yet" }),
+    el("p", { class: "verdict-word", text: VERDICTS[chains.status] }),
     el("p", { text: tidy(chains.verdict, 1500) }),
-    el("p", { class: "note", text: `${drawn}. Rules: r_hat below ${MAX_R_HAT}, a bulk effective sample size (ESS) of at least ${MIN_ESS_PER_CHAIN} per chain.` }),
+    el("p", { class: "note", text: `${drawn}. Rules: chains differ no more than chance explains (5 % false alarms for all scalars together); a bulk effective sample size (ESS) of at least 400; pairs known to .05.` }),
   );
 }
 
 // Table
 
 /** What is wrong with a row of the table by the rules of the verdict, by column; empty when nothing is. */
-function rowFaults(row, chains) {
-  if (row.state === "not finite") return { mean: "took values that are not finite" };
-  if (row.state !== "") return {};
-  const faults = {};
-  // What could not be computed does not pass.
-  if (!(row.r_hat !== null && row.r_hat < MAX_R_HAT)) faults.r_hat = "r_hat too high";
-  if (!(row.ess_bulk !== null && row.ess_bulk >= MIN_ESS_PER_CHAIN * chains.n_chains)) faults.ess_bulk = "too few effective draws";
-  return faults;
+function rowFaults(row) {
+  return Object.fromEntries(row.faults.map((column) => [column, FAULTS[column]]));
 }
 
 function diagnosticsTable(host, model) {
@@ -52,11 +50,11 @@ function diagnosticsTable(host, model) {
     for (const head of heads) head.refresh();
   };
   fill();
-  const broken = chains.table.filter((row) => Object.keys(rowFaults(row, chains)).length > 0).length;
+  const broken = chains.table.filter((row) => Object.keys(rowFaults(row)).length > 0).length;
   const words = broken ? `${broken} of ${count(chains.table.length, "scalar")} break a rule (marked ✗).` : `All ${count(chains.table.length, "scalar")} keep the rules (marked ✓).`;
   host.append(
     el("h3", { text: "Diagnostics" }),
-    el("p", { class: "note", text: `${words} “together[i,j]” is 1 in draws in which ${chains.item}s i and j are in one ${chains.group}. MCSE is the standard error of the mean, which a longer run makes smaller.` }),
+    el("p", { class: "note", text: `${words} “together[i,j]” is 1 in draws in which ${chains.item}s i and j are in one ${chains.group}; “distance[c]” is the share of pairs on which a draw differs from the last draw of chain c. MCSE is the standard error of the mean, which a longer run makes smaller.` }),
     el("div", { class: "scroll diagnostics", tabindex: 0, role: "region", "aria-label": "Table of diagnostics" },
       el("table", {}, el("thead", {}, el("tr", {}, heads.map((head) => head.cell), el("th", { scope: "col", text: "remark" }))), body)),
   );
@@ -88,8 +86,7 @@ function sortedRows(rows, { key, isUp }) {
 }
 
 function diagnosticsRow(row, model) {
-  const { chains } = model.data;
-  const faults = rowFaults(row, chains);
+  const faults = rowFaults(row);
   const fault = Object.values(faults).join(", ");
   const sign = fault ? "✗" : row.state ? "·" : "✓";
   const name = el("th", { scope: "row", title: row.pair && row.pair.map((name) => tidy(name)).join(" and ") }, el("span", { class: `sign ${fault ? "bad" : "good"}`, "aria-hidden": "true", text: sign }), ` ${tidy(row.name, 60)}`);
