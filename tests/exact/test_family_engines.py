@@ -146,7 +146,7 @@ def test_views_of_trees(name):
 def test_mixtures_visit_all_partitions(name):
     values = table(name, 5)
     evidence, alpha = evidence_of(name, values), 0.0
-    settings = {**CHAINS, "n_tune": 50, "n_draws": 2_000, "thin": 10}
+    settings = {**CHAINS, "n_tune": 50, "n_draws": 1_000, "thin": 10}
     model = bg.NRMMixture("dp", 1.0, likelihood=mixed(name), hyper="fixed", **settings).fit(values)
 
     def log_joint(labels):
@@ -163,7 +163,7 @@ def test_mixtures_visit_all_partitions(name):
 def test_chains_of_views_visit_all_states(name):
     values = table(name, 4, n_columns=1)
     model = model_of(name, values)
-    settings = {**CHAINS, "n_tune": 50, "n_draws": 2_000, "thin": 10}
+    settings = {**CHAINS, "n_tune": 50, "n_draws": 1_000, "thin": 10}
     posterior = bg.CrossCat(mixed(name, 1), 1.0, 1.0, hyper="fixed", **settings).fit(values).posterior_
     law, first = crosscat.law_of(model), 0
     place, counts = {state: k for k, state in enumerate(law.states)}, np.zeros(len(law.states))
@@ -178,7 +178,8 @@ def test_chains_of_views_visit_all_states(name):
 
 def test_chains_of_views_learn_hyperparameters(name):
     own = type(CASES[name].likelihood)
-    model = bg.CrossCat(Columns([own.learned(), own.learned(), Bernoulli()]), **CHAINS).fit(table(name))
+    settings = {**CHAINS, "n_draws": 30}
+    model = bg.CrossCat(Columns([own.learned(), own.learned(), Bernoulli()]), **settings).fit(table(name))
     assert np.isfinite(model.posterior_.scalars["log_joint"]).all()
     numbers = model.posterior_.extra["column_numbers"][0]
     assert (np.ptp(numbers[:, :2], axis=0) > 0.0).any(axis=1).all()
