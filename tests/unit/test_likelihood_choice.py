@@ -1,5 +1,6 @@
 """The choice of a family for each column: by values, by evidence, and what is left out."""
 
+import itertools
 import json
 import logging
 import math
@@ -88,7 +89,7 @@ def test_the_best_partition_is_the_best_of_all():
     total, start = best_intervals(7, first, last, joints)
     place = {(a, b): i for i, (a, b) in enumerate(zip(first, last, strict=True))}
     every = {
-        tuple(ends): sum(joints[1, place[pair]] for pair in zip(ends[:-1], ends[1:], strict=True))
+        tuple(ends): sum(joints[1, place[pair]] for pair in itertools.pairwise(ends))
         for ends in partitions_into_intervals(6)
     }
     assert total[1, -1] == pytest.approx(max(every.values()), abs=1e-10)
@@ -144,7 +145,9 @@ def test_similar_columns_share_a_choice_where_they_are_many():
 def test_a_close_choice_is_marked():
     values = np.random.default_rng(0).poisson(60.0, 100)[:, np.newaxis].astype(float)
     (choice,) = understand("auto", Table(values, ("n",), ("integer",))).choices
-    assert choice.family == "gaussian" and choice.is_close and choice.evidence["poisson"] > -3.0
+    assert choice.family == "gaussian"
+    assert choice.is_close
+    assert choice.evidence["poisson"] > -3.0
 
 
 # ------------------------------------------------------------------ what is left out
@@ -209,7 +212,7 @@ def test_other_whole_numbers_are_no_identifiers(cells):
 def test_unknown_columns_and_families_of_a_mapping_are_refused():
     with pytest.raises(InvalidLikelihoodError, match="names the column 'weight'"):
         bind({"weight": "gaussian"}, mixed_table())
-    with pytest.raises(InvalidLikelihoodError, match="one of 'auto', .*got 'gauss'"):
+    with pytest.raises(InvalidLikelihoodError, match=r"one of 'auto', .*got 'gauss'"):
         bind({"size": "gauss"}, mixed_table())
 
 

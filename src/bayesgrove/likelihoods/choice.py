@@ -40,8 +40,8 @@ PREFERENCES = {
 }
 """Log prior weights in nats: where evidences are about equal, the simpler family is taken.
 
-A Gaussian column does little harm where another family is true; a Poisson column whose cells vary more than counts do is
-split into many clusters. Evidences are lower bounds, by less for flexible families that need few intervals.
+A Gaussian column does little harm where another family is true; a Poisson column whose cells vary more than counts do
+is split into many clusters.
 """
 FAR_FROM_ZERO, NO_COUNTS = 10.0, -8.0
 """Whole numbers that are all at least so large are hardly counts: a weight in nats on families of these."""
