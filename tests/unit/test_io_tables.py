@@ -47,7 +47,28 @@ def test_byte_order_mark_quotes_and_windows_lines(csv_file):
 
 
 def test_tab_separated(csv_file):
-    assert read_table(csv_file("a\tb\n1,5\t2\n", "data.tsv")).categories == {0: ("1,5",)}
+    assert read_table(csv_file("a\tb\n1;5\t2\n", "data.tsv")).categories == {0: ("1;5",)}
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [
+        (("3,14", "2", "-0,5"), [3.14, 2.0, -0.5]),
+        (("1,234", "12", "1,000,000.5"), [1234.0, 12.0, 1000000.5]),
+        (("1,234", "1,23"), [1.234, 1.23]),
+    ],
+)
+def test_commas_in_numbers_are_read(csv_file, caplog, cells, numbers):
+    caplog.set_level("INFO", logger="bayesgrove")
+    table = read_table(csv_file("a\tb\n" + "".join(f"{cell}\t2\n" for cell in cells), "data.tsv"))
+    assert table.values[:, 0].tolist() == numbers
+    assert "column 'a': read commas as" in caplog.text
+    assert table_from_frame(pd.DataFrame({"a": cells})).values[:, 0].tolist() == numbers
+
+
+def test_codes_and_words_with_commas_stay_labels():
+    frame = pd.DataFrame({"zip": ["01234", "99999"], "pair": ["1,2,3", "4,5"], "text": ["1.5", "2e3"]})
+    assert table_from_frame(frame).kinds == ("category", "category", "float")
 
 
 @pytest.mark.parametrize(
@@ -115,11 +136,9 @@ def test_almost_numeric_column_warns(csv_file, caplog):
 )
 def test_dates_are_no_categories(csv_file, dates):
     path = csv_file("day,v\n" + "".join(f"{date},{i}\n" for i, date in enumerate(dates)))
-    message = (
-        r"column 'day' holds dates \('2020-01-31.*Leave it out \(--drop.*drop= of read_table\) or make numbers of it"
-    )
-    with pytest.raises(InvalidTableError, match=message):
-        read_table(path)
+    found = read_table(path)
+    assert found.kinds[0] == "date"
+    assert found.values[0, 0] == 18292.0  # days since 1970
     assert read_table(path, drop=["day"]).names == ("v",)
     assert read_labelled_table(path, index="day").labels[0] == dates[0]
     assert read_labelled_table(path, texts=["day"]).table.kinds[0] == "category"  # as a run of an older version has it
@@ -140,7 +159,7 @@ def test_the_first_text_that_is_no_date_ends_the_search(monkeypatch):
             self.n_asked += 1
 
     counting = Counting()
-    monkeypatch.setattr("bayesgrove.io.delimited._DATE", counting)
+    monkeypatch.setattr("bayesgrove.io.texts.ISO_DATE", counting)
     assert infer_column(["red", "blue"] * 1000, range(2000), "here").kind == "category"
     assert counting.n_asked == 1
 
@@ -297,20 +316,27 @@ def test_polars_categorical_counts_only_its_own_labels():
 
 @pytest.mark.parametrize(
     "cells",
-    [np.array([1j, 2]), np.array(["2020-01-01", "2021-01-01"], "M8[ns]"), np.array([1, "a"], object)],
+    [np.array([1j, 2]), np.array([1, "a"], object)],
 )
 def test_frames_refuse_other_types_by_name(cells):
     with pytest.raises(InvalidTableError, match="column 'bad' holds"):
         table_from_frame(pd.DataFrame({"fine": [1, 2], "bad": cells}))
 
 
-def test_polars_dates_are_refused(tmp_path):
-    frame = pl.DataFrame({"bad": pl.Series(["2020-01-01"]).str.to_date()})
-    with pytest.raises(InvalidTableError, match="column 'bad' holds Date"):
-        table_from_frame(frame)
-    frame.write_parquet(tmp_path / "a.parquet")
-    with pytest.raises(InvalidTableError, match="column 'bad' holds date32"):
-        read_table(tmp_path / "a.parquet")
+def test_dates_of_frames_are_days(tmp_path):
+    days = pd.to_datetime(pd.Series(["2020-01-31", None, "2020-02-01 12:00"]), format="ISO8601")
+    frame = pd.DataFrame({"day": days, "zone": days.dt.tz_localize("UTC"), "object": days.dt.date.astype(object)})
+    polars = pl.from_pandas(frame[["day", "zone"]])
+    polars.write_parquet(tmp_path / "a.parquet")
+    found = [table_from_frame(frame), table_from_frame(polars), read_table(tmp_path / "a.parquet")]
+    for table in found:
+        assert set(table.kinds) == {"date"}
+        np.testing.assert_array_equal(table.values[:, 0], [18292.0, np.nan, 18293.5])
+
+
+@pytest.mark.parametrize("texts", [("31.01.2020", "1.2.2021"), ("1/31/20", "12/1/21 08:15"), ("08:15", "23:59:59")])
+def test_other_dates_and_times_are_recognised(csv_file, texts):
+    assert table_from_frame(pd.DataFrame({"day": texts})).kinds == ("date",)
 
 
 def test_frames_refuse_duplicates_and_strangers():

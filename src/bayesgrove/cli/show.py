@@ -44,7 +44,7 @@ def show_model(console: Console, model: Any, run: Path) -> None:
 
 def show_columns(console: Console, model: Any) -> None:
     """How each column of a table is understood, and how to change it."""
-    columns = model.result_.columns
+    columns = getattr(model.result_, "columns", ())  # trees have none
     if not columns:
         return
     grid = Grid(box=None, pad_edge=False, header_style="bold")

@@ -21,6 +21,8 @@ MOST_CELLS = 300
 FEW_VALUES, WIDEST_SCALE = 10, 20
 """Scales have at most so many different whole numbers, less than so many steps apart."""
 FEWEST_ZEROS, MOST_ZEROS = 0.05, 0.95
+LOG_SPREAD = 0.3
+"""Standard deviation of the logarithm of positive measurements below which it makes no difference."""
 LARGEST_COUNT, LARGEST_POISSON = 1_000_000, 1_000
 """Whole numbers beyond this are taken for measurements, not counts, and counts for over-dispersed ones."""
 SHARED_BEYOND = 200
@@ -38,8 +40,8 @@ PREFERENCES = {
 }
 """Log prior weights in nats: where evidences are about equal, the simpler family is taken.
 
-A Gaussian column does little harm where another family is true; a Poisson column whose cells vary more than counts do is
-split into many clusters. Evidences are lower bounds, by less for flexible families that need few intervals.
+A Gaussian column does little harm where another family is true; a Poisson column whose cells vary more than counts do
+is split into many clusters.
 """
 FAR_FROM_ZERO, NO_COUNTS = 10.0, -8.0
 """Whole numbers that are all at least so large are hardly counts: a weight in nats on families of these."""
@@ -109,19 +111,31 @@ def candidates(facts: Facts, j: int) -> tuple[str, ...]:
     """Names of the families that can describe a column of numbers."""
     cells = observed(facts, j)
     least, largest, n_values = facts.least[j], facts.largest[j], np.unique(cells).size
-    zeros = np.mean(cells == 0.0) if cells.size else 0.0
+    zeros, skewed = np.mean(cells == 0.0), is_skewed(cells[cells > 0.0])
     is_count = facts.is_whole[j] and least >= 0.0 and largest <= LARGEST_COUNT
     is_scale = facts.is_whole[j] and n_values <= FEW_VALUES and largest - least < WIDEST_SCALE
     possible = {
         "gaussian": True,
-        "log-gaussian": least > 0.0,
-        "zero-inflated": least == 0.0 and FEWEST_ZEROS <= zeros <= MOST_ZEROS,
+        "log-gaussian": least > 0.0 and skewed,
+        "zero-inflated": least == 0.0 and (skewed or zeros >= FEWEST_ZEROS) and zeros <= MOST_ZEROS,
         "poisson": is_count and largest <= LARGEST_POISSON,
         "negative-binomial": is_count,
         "ordinal": is_scale,
-        "categorical": is_scale and least >= 0.0 and largest < WIDEST_SCALE,
+        "categorical": is_scale and least >= 0.0 and largest < WIDEST_SCALE and "ordinal" not in NAMED,
     }
     return tuple(name for name, is_possible in possible.items() if is_possible and name in NAMED)
+
+
+def is_skewed(positive: np.ndarray) -> bool:
+    """Whether positive numbers span much on the log scale and are more symmetric there than as they are."""
+    logs = np.log(positive)
+    return positive.size > 2 and logs.std() >= LOG_SPREAD and abs(skewness(logs)) < skewness(positive)
+
+
+def skewness(numbers: np.ndarray) -> float:
+    """Third central moment in units of the standard deviation."""
+    deviations = numbers - numbers.mean()
+    return float(np.mean(deviations**3) / (np.mean(deviations**2) ** 1.5 or 1.0))
 
 
 def observed(facts: Facts, j: int) -> np.ndarray:

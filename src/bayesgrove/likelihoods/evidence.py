@@ -7,9 +7,9 @@ programming over their ends; the sum over all partitions is estimated as if each
     log evidence = max over z of log p(cells, z) - sum over cells of log r,
 
 where r is the probability that a cell belongs to its cluster rather than to another, given all other cells.
-Hyperparameters are averaged over a small grid about the column's moments. Log evidences are comparable between families:
-of whole numbers they are log probabilities, of other columns log densities in the column's unit. Cells that are rounded
-to a step enter Gaussian families with the variance of their rounding (`GaussianDiagonal`).
+Hyperparameters are averaged over a small grid about the column's moments. Log evidences are comparable between
+families: of whole numbers they are log probabilities, of other columns log densities in the column's unit. Cells that
+are rounded to a step enter Gaussian families with the variance of their rounding (`GaussianDiagonal`).
 """
 
 import math

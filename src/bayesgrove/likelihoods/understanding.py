@@ -154,11 +154,16 @@ def described_columns(names: Sequence[str], choices: Sequence[Choice], is_used: 
             "kind": choice.kind,
             "family": choice.family if used and choice.family else "left out",
             "reason": choice.reason,
-            "alternatives": ", ".join(f"{other} {nats:+.1f}" for other, nats in choice.evidence.items()),
+            "alternatives": ", ".join(f"{other} {nats:+.1f}" for other, nats in ranked(choice.evidence)),
             "close": choice.is_close,
         }
         for name, choice, used in zip(names, choices, is_used, strict=True)
     ]
+
+
+def ranked(evidence: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Families and differences in nats, the best first."""
+    return sorted(evidence.items(), key=lambda item: (-item[1], item[0]))
 
 
 def choices_to_json(choices: Sequence[Choice]) -> list[dict[str, Any]]:
