@@ -108,9 +108,6 @@ def test_covariances_are_chosen_by_evidence_and_come_back(tmp_path):
     assert adjusted_rand_score(model.labels_, np.repeat([0, 1], 60)) > 0.95
     model.save(tmp_path / "model.bg")
     np.testing.assert_array_equal(bg.load(tmp_path / "model.bg").score_samples(X), model.score_samples(X))
-    rng = np.random.default_rng(1)
-    plain = bg.NRMMixture(**SHORT).fit(rng.normal(size=(120, 2)) * [1.0, 5.0])
-    assert isinstance(plain.likelihood_, bg.likelihoods.GaussianDiagonal)
 
 
 def test_a_run_with_a_learned_scale_goes_on_to_the_same_draws(tmp_path):
