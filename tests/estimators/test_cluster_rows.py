@@ -158,7 +158,7 @@ def test_cells_that_cannot_be_are_refused_with_their_place():
 def test_empty_tables_are_refused():
     nothing = brief.joined([brief.brief_of(np.empty((0, 2)), 5)])
     with pytest.raises(InvalidTableError, match="at least one row and one column, got 0 x 2"):
-        brief.resolve_brief("auto", nothing, ("a", "b"), ("float", "float"))
+        brief.understand_brief("auto", nothing, ("a", "b"), ("float", "float"))
 
 
 @pytest.mark.parametrize(("low", "high", "leaf_size"), [(0, 1000, 64), (37, 900, 10), (5, 6, 2), (3, 40, 50)])

@@ -12,6 +12,7 @@ from bayesgrove.cli.settings import parse_columns
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.io.frames import table_from_frame
 from bayesgrove.io.tables import read_table
+from bayesgrove.likelihoods.families import NAMED
 from bayesgrove.likelihoods.understanding import understand
 
 pytestmark = pytest.mark.unit
@@ -71,7 +72,7 @@ def test_columns_are_told_kept_in_files_and_predicted_without(tmp_path):
     model.save(tmp_path / "model.bg")
     again = bg.load(tmp_path / "model.bg")
     assert again.columns_.equals(model.columns_)
-    new = frame.assign(customer=1, comment="never seen before", currency="USD")
+    new = frame.assign(customer=1, comment="never seen before")
     np.testing.assert_array_equal(again.predict(new), model.predict(frame))
     assert any(name == "column age" for name, _ in report_settings(model))
 
@@ -107,7 +108,7 @@ def test_columns_of_the_command_line():
 def test_segments_of_customers_are_found(missing):
     for seed in range(3):
         frame, segments = customers(seed, missing)
-        assert adjusted_rand_score(segments, bg.BHC().fit(frame).labels_) >= 0.95 - 0.2 * missing
+        assert adjusted_rand_score(segments, bg.BHC().fit(frame).labels_) >= 0.95
 
 
 @pytest.mark.slow
@@ -127,5 +128,6 @@ def test_independent_columns_stay_one_cluster():
                 "member": rng.random(200) < 0.3,
             }
         )
+        table = table if "log-gaussian" in NAMED else table.drop(columns="income")  # it takes the family
         divided += bg.BHC().fit(table).n_clusters_ > 1
     assert divided <= 1
