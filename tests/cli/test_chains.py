@@ -294,3 +294,18 @@ def test_long_lines_break_between_words(finished):
     console.print(words, markup=False)
     assert " ".join(lines.getvalue().split()) == " ".join(words.split())
     assert max(map(len, lines.getvalue().splitlines())) <= 40
+
+
+def test_a_damaged_run_is_refused_and_repaired(table, tmp_path, capsys):
+    folder = tmp_path / "run"
+    assert main(["fit", "nrm-mixture", str(table), "--out", str(folder), *SETTINGS, "--set", "n_draws=30"]) == 0
+    whole = load(folder / "model.bg").posterior_.labels
+    log = folder / "chains" / "chain-0.log"
+    data = bytearray(log.read_bytes())
+    data[len(data) // 2] ^= 1
+    log.write_bytes(data)
+    assert main(["resume", str(folder)]) == 2
+    assert "bayesgrove resume RUN --repair" in capsys.readouterr().err
+    assert main(["resume", str(folder), "--repair"]) == 0
+    np.testing.assert_array_equal(load(folder / "model.bg").posterior_.labels, whole)
+    assert log.with_name("chain-0.log.damaged-1").read_bytes() == bytes(data)

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import bayesgrove
-from bayesgrove.core.errors import BayesgroveError, InvalidFileError, RunStoppedError
+from bayesgrove.core.errors import BayesgroveError, InvalidFileError, InvalidSettingError, RunStoppedError
 from bayesgrove.inference import folder as folders
 from bayesgrove.inference import store
+from bayesgrove.inference.repair import known_seed
 from bayesgrove.inference.run import RunSettings, run_chains
 from bayesgrove.inference.schedule import Schedule
 from bayesgrove.inference.status import read_chains, run_status
@@ -191,6 +192,7 @@ def test_a_disk_that_is_full_from_the_start(tmp_path, monkeypatch):
 HOLDER = """
 import sys
 from reference.toy_sampler import SCHEDULE, ToySampler
+from bayesgrove.inference.repair import known_seed
 from bayesgrove.inference.run import RunSettings, run_chains
 
 class Telling(ToySampler):
@@ -206,6 +208,7 @@ LIMITED = """
 import resource, sys
 from reference.toy_sampler import SCHEDULE, ToySampler
 from bayesgrove.core.errors import RunStoppedError
+from bayesgrove.inference.repair import known_seed
 from bayesgrove.inference.run import RunSettings, run_chains
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))
@@ -316,6 +319,71 @@ def test_two_hundred_flipped_bits_and_cuts_are_never_silently_wrong(folder):
 def test_two_thousand_flipped_bits_and_cuts_are_never_silently_wrong(folder):
     outcomes = check_damage(folder, 2000, seed=9)
     assert min(outcomes.values()) > 200
+
+
+def check_repair(folder: Path, n_trials: int, seed: int) -> dict[str, int]:
+    """Flip bits, cut files or write over a block, n_trials times: repaired runs have the bits of the whole one."""
+    chances = random.Random(seed)
+    pristine, whole = contents(folder), digest(run(None))
+    outcomes = {"repaired": 0, "refused": 0}
+    for _ in range(n_trials):
+        name = chances.choice(sorted(pristine))
+        damaged = bytearray(pristine[name])
+        place = chances.randrange(len(damaged))
+        match chances.randrange(3):
+            case 0:
+                damaged[place] ^= 1 << chances.randrange(8)
+            case 1:
+                del damaged[place:]
+            case 2:
+                damaged[place : place + 64] = chances.randbytes(len(damaged[place : place + 64]))
+        (folder / name).write_bytes(damaged)
+        try:
+            assert digest(run(folder, resume="repair")) == whole
+            outcomes["repaired"] += 1
+            kept = [path.read_bytes() for path in folder.glob(f"{name}.damaged-*")]
+            assert (folder / name).read_bytes().startswith(damaged) or name == "run.json" or bytes(damaged) in kept
+        except InvalidFileError as error:
+            if "Upgrade it" not in str(error):  # a bit of the version was flipped
+                raise
+            outcomes["refused"] += 1
+        for path in folder.iterdir():
+            path.unlink()
+        for other, data in pristine.items():
+            (folder / other).write_bytes(data)
+    return outcomes
+
+
+def test_damaged_runs_are_repaired_to_the_same_bits(folder):
+    assert check_repair(folder, 30, seed=10)["repaired"] >= 28
+
+
+@pytest.mark.slow
+def test_two_hundred_damaged_runs_are_repaired_to_the_same_bits(folder):
+    assert check_repair(folder, 200, seed=11)["repaired"] >= 190
+
+
+def test_damage_is_refused_and_names_the_way_out(folder):
+    log = folder / "chain-1.log"
+    data = bytearray(log.read_bytes())
+    data[len(data) // 2] ^= 4
+    log.write_bytes(data)
+    refused(
+        folder, InvalidFileError, r'draw what is lost again: resume="repair" in Python, bayesgrove resume RUN --repair'
+    )
+    assert digest(run(folder, resume="repair")) == digest(run(None))
+    assert (folder / "chain-1.log.damaged-1").read_bytes() == bytes(data)
+    with pytest.raises(InvalidSettingError, match="resume must be True, False or 'repair', got 'mend'"):
+        run(folder, resume="mend")
+
+
+def test_the_seed_of_a_damaged_description_is_that_of_the_logs(folder):
+    (folder / "run.json").write_bytes(b"{")
+    assert known_seed(folder) == SETTINGS.seed
+    for log in folder.glob("*.log"):
+        log.unlink()
+    with pytest.raises(InvalidFileError, match=r"run\.json"):
+        known_seed(folder)
 
 
 def test_the_description_is_for_people(folder):

@@ -50,7 +50,9 @@ def fit(request: FitRequest, console: Console) -> None:
         fit_and_show(model, request, rows, console)
 
 
-def resume(run: Path, n_draws: int | None, data: Path | None, jobs: int | None, console: Console) -> None:
+def resume(
+    run: Path, n_draws: int | None, data: Path | None, jobs: int | None, console: Console, *, repair: bool = False
+) -> None:
     """Go on with the chains of a run, from where they were or for more draws."""
     document = run_folder.read_request(run)
     try:
@@ -59,7 +61,7 @@ def resume(run: Path, n_draws: int | None, data: Path | None, jobs: int | None, 
         settings = dict(document["settings"])
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidFileError(f"{run / run_folder.REQUEST} is damaged: {error} is missing.", path=run) from error
-    settings |= {"run_dir": run / run_folder.CHAINS, "resume": True}
+    settings |= {"run_dir": run / run_folder.CHAINS, "resume": "repair" if repair else True}
     settings |= {} if n_draws is None else {"n_draws": n_draws}
     settings |= {} if jobs is None else {"n_jobs": jobs}
     model = build_model(models.model_class(request.model), settings)

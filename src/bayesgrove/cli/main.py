@@ -204,6 +204,9 @@ def resume(
     draws: Annotated[int | None, typer.Option(help="Draws of each chain in all; default: as asked for first.")] = None,
     data: Annotated[Path | None, typer.Option(help="The table, where it has moved.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Number of parallel jobs.")] = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Set damaged logs aside and draw again what is lost.")
+    ] = False,
     cluster: Cluster = None,
     verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, help="Tell more.")] = 0,
 ) -> None:
@@ -213,7 +216,7 @@ def resume(
     from bayesgrove.cli.progress import log_to_stderr
 
     with log_to_stderr(verbose), on_cluster(cluster):
-        run_resume(run, draws, data, jobs, _console())
+        run_resume(run, draws, data, jobs, _console(), repair=repair)
 
 
 @app.command()

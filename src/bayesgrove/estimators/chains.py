@@ -20,7 +20,8 @@ from bayesgrove.inference.diagnostics import Diagnostics
 from bayesgrove.inference.folder import NAME, read_run
 from bayesgrove.inference.monitors import Monitor, default_monitor
 from bayesgrove.inference.posterior import Posterior
-from bayesgrove.inference.run import ChainResult, RunSettings, continue_chains, run_chains
+from bayesgrove.inference.repair import known_seed
+from bayesgrove.inference.run import REPAIR, ChainResult, RunSettings, continue_chains, run_chains
 from bayesgrove.inference.sampler import Sampler
 from bayesgrove.inference.schedule import Schedule
 from bayesgrove.inference.until_trusted import DEFAULT_SECONDS, MOST_DRAWS, TIME_LIMIT, run_until_trusted
@@ -46,7 +47,7 @@ class ChainEstimator(CallbackSupportMixin, SavedEstimator):
     n_draws: Any
     thin: int
     run_dir: Any
-    resume: bool
+    resume: Any
     time_limit: Any
     random_state: Any
     n_jobs: int | None
@@ -73,13 +74,16 @@ class ChainEstimator(CallbackSupportMixin, SavedEstimator):
             check_positive("time_limit", self.time_limit)
         if self.run_dir is not None and not isinstance(self.run_dir, str | os.PathLike):
             raise InvalidSettingError(f"run_dir must be None or the path of a folder, got {self.run_dir!r:.80}.")
+        check_choice("resume", self.resume, (False, True, REPAIR))
         if self.resume and self.run_dir is None:
             raise InvalidSettingError("resume=True needs run_dir, the folder of the run to go on with.")
 
     def _resolve_seed(self) -> int:
         """The seed; a run that is resumed without one goes on with its own."""
         if self.random_state is None and self.resume and os.path.exists(Path(self.run_dir) / NAME):
-            return int(read_run(Path(self.run_dir))["seed"])
+            return (
+                known_seed(Path(self.run_dir)) if self.resume == REPAIR else int(read_run(Path(self.run_dir))["seed"])
+            )
         return resolve_seed(self.random_state)
 
     @property

@@ -64,7 +64,7 @@ class CrossCat(ChainEstimator, CrossClusterer):
         Labels of category columns met after training: refuse them, or count them in one extra category.
     run_dir : path, optional
         Folder that makes the run durable: every draw is appended to a log, and a killed run goes on where it was.
-    resume : bool, default=False
+    resume : bool or "repair", default=False
         Go on with the run in `run_dir`, if there is one.
     time_limit : float, None or "auto", default="auto"
         Seconds for the chains; what was drawn until then is the result. "auto" is 120 for chains of automatic length

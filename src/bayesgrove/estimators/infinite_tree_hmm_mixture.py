@@ -74,7 +74,7 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         Labels and positions of new trees, as in `TreeHMM`.
     run_dir : path, optional
         Folder that makes the run durable: every draw is appended to a log, and a killed run goes on where it was.
-    resume : bool, default=False
+    resume : bool or "repair", default=False
         Go on with the run in `run_dir`, if there is one.
     time_limit : float, optional
         Seconds for the chains; what was drawn until then is the result.

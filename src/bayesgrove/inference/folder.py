@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,11 @@ MOST_CHAINS = 100_000
 
 
 @contextlib.contextmanager
-def writing(folder: Path, *, resume: bool) -> Iterator[None]:
-    """The folder, made where it is missing and locked for this process; a run in it is touched only to resume it."""
+def writing(folder: Path, *, resume: bool, repair: Callable[[], None] | None = None) -> Iterator[None]:
+    """The folder, made where it is missing and locked for this process; a run in it is touched only to resume it.
+
+    `repair` is called once the folder is locked and before anything of the run is read.
+    """
     try:
         folder.mkdir(exist_ok=True)
     except (OSError, ValueError) as error:  # a name that holds a NUL
@@ -36,6 +39,8 @@ def writing(folder: Path, *, resume: bool) -> Iterator[None]:
         )
     lock = take_lock(folder / NAME)
     try:
+        if repair is not None:
+            repair()
         if os.path.exists(folder / NAME):
             read_run(folder)  # what is damaged or newer is not written over
         yield

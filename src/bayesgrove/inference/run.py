@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,14 @@ from bayesgrove.inference.board import Board, new_board
 from bayesgrove.inference.cluster import active_client, map_on_cluster
 from bayesgrove.inference.folder import write_run, writing
 from bayesgrove.inference.monitors import Monitor, heeding_ctrl_c, watching
+from bayesgrove.inference.repair import repair_run
 from bayesgrove.inference.sampler import Sampler
 from bayesgrove.inference.schedule import Schedule
 from bayesgrove.inference.store import FORMAT, check_log, count_draws, log_path, read_trace
 from bayesgrove.inference.trace import MemoryTrace
 from bayesgrove.inference.worker import Ending, Task, run_chain
 
+REPAIR = "repair"
 BACKENDS = ("auto", "threads", "processes")
 
 
@@ -43,8 +46,9 @@ class RunSettings:
         none; a backend chosen by `joblib.parallel_config` wins, Dask's among them.
     run_dir : path-like, optional
         Folder for logs; without it draws stay in memory.
-    resume : bool
-        Go on with the run in `run_dir`, if there is one.
+    resume : bool or "repair"
+        Go on with the run in `run_dir`, if there is one; "repair" also where its files are damaged: what stands before
+        the damage is kept, damaged files are set aside, and the rest is drawn again, to the same bits.
     time_limit : float, optional
         Seconds for all chains; those that wait for others to end get equal shares.
     model_name, about : str and mapping
@@ -63,7 +67,7 @@ class RunSettings:
     n_jobs: int | None = None
     backend: str = "auto"
     run_dir: str | os.PathLike[str] | None = None
-    resume: bool = False
+    resume: bool | str = False
     time_limit: float | None = None
     model_name: str = "model"
     about: Mapping[str, Any] = field(default_factory=dict)
@@ -76,6 +80,8 @@ class RunSettings:
             raise InvalidSettingError(f"backend must be one of {', '.join(BACKENDS)}, got {self.backend!r}.")
         if self.time_limit is not None and not self.time_limit > 0:
             raise InvalidSettingError(f"time_limit must be more than 0 seconds or None, got {self.time_limit}.")
+        if self.resume not in (False, True, REPAIR):
+            raise InvalidSettingError(f"resume must be True, False or 'repair', got {self.resume!r}.")
         if self.resume and self.run_dir is None:
             raise InvalidSettingError("resume=True needs run_dir, the folder of the run to go on with.")
 
@@ -133,7 +139,8 @@ def run_chains(
     if settings.run_dir is None:
         return _results(_run(sampler, schedule, settings, tasks, monitor), settings)
     folder = Path(settings.run_dir).absolute()
-    with writing(folder, resume=settings.resume):
+    repair = partial(repair_run, folder, settings.n_chains) if settings.resume == REPAIR else None
+    with writing(folder, resume=bool(settings.resume), repair=repair):
         header = _header(sampler, schedule, settings)
         tasks = [
             replace(task, log=log_path(folder, task.chain), header={**header, "chain": task.chain}) for task in tasks

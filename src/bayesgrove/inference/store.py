@@ -153,6 +153,15 @@ def _open_patiently(path: Path, header: Mapping[str, Any]) -> RecordWriter:
         time.sleep(0.05)
 
 
+def scan_log(path: Path) -> None:
+    """Raise where the records of a log, each whole in itself, do not follow each other as they should."""
+    try:
+        schedule = Schedule.from_json(read_header(path)["schedule"])
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidFileError(f"{path} is damaged: it has no schedule.", path=path) from error
+    _scan(path, schedule)
+
+
 def _scan(path: Path, schedule: Schedule) -> _Contents:
     found = _Contents()
     for record in read_records(path):

@@ -195,6 +195,20 @@ def read_records(path: str | os.PathLike[str], *, start: int = 0) -> Iterator[Re
                 yield record
 
 
+def good_length(path: str | os.PathLike[str]) -> int:
+    """Bytes of a log before its first record that is damaged or unfinished."""
+    with _open_log(path) as stream:
+        checksum = _read_header(stream, Path(path)).checksum
+        end = stream.tell()
+        try:
+            for record in _walk(stream, Path(path), checksum):
+                end += _HEAD_BYTES + len(record.payload)
+        except InvalidFileError as error:
+            if not hasattr(error, "offset"):
+                raise
+    return end
+
+
 def refuse_other_header(path: str | os.PathLike[str], header: Mapping[str, Any]) -> None:
     """Raise InvalidFileError, with all differences named, where a log belongs to something else."""
     _refuse_other_header(Path(path), read_header(path), json.loads(_header_text(header)))
@@ -296,7 +310,12 @@ def _read_header(stream: IO[bytes], path: Path) -> _Header:
     text = stream.read(length) if length <= min(MAX_HEADER_BYTES, _size(stream)) else b""
     checksum = zlib.crc32(text, zlib.crc32(start[: _START.size]))
     if len(text) != length or start[_START.size :] != _CHECKSUM.pack(checksum):
-        raise InvalidFileError(f"{path}: the checksum of the header does not match; the log is damaged.", path=path)
+        raise InvalidFileError(
+            f"{path}: the checksum of the header does not match; the log is damaged. "
+            'Restore it from a copy, or draw it again: resume="repair" in Python, bayesgrove resume RUN --repair in a '
+            "shell.",
+            path=path,
+        )
     return _Header(_parse(text, path), checksum)
 
 
@@ -384,7 +403,8 @@ def _has_head_after(stream: IO[bytes], offset: int, checksum: int) -> bool:
 def _damaged(path: Path, offset: int, index: int) -> InvalidFileError:
     return InvalidFileError(
         f"{path} is damaged at byte {offset}, where record {index} should be; nothing was changed. "
-        "Restore the log from a copy, or start a new run.",
+        'Restore the log from a copy, or draw what is lost again: resume="repair" in Python, bayesgrove resume RUN '
+        "--repair in a shell.",
         path=path,
         offset=offset,
         index=index,
