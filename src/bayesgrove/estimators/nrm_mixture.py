@@ -81,17 +81,17 @@ class NRMMixture(ChainEstimator, Clusterer):
 
     The number of clusters is part of the posterior. The Dirichlet process ("dp") expects it to grow with log n; the
     normalised generalised gamma process ("nggp"), the normalised inverse Gaussian process ("nig") and Pitman and Yor's
-    process ("pitman-yor") allow many small clusters beside large ones; in a mixture of finite mixtures ("mfm") the number
-    stays bounded as n grows. The default sampler splits and merges clusters along a guide tree; unlike the published
-    tree-guided sampler it leaves the posterior invariant.
+    process ("pitman-yor") allow many small clusters beside large ones; in a mixture of finite mixtures ("mfm") the
+    number stays bounded as n grows. The default sampler splits and merges clusters along a guide tree; unlike the
+    published tree-guided sampler it leaves the posterior invariant.
 
     Parameters
     ----------
     process : {"dp", "nggp", "nig", "pitman-yor", "mfm"}, default="dp"
         The prior over partitions; `bayesgrove.prior_clusters` shows what it says about the number of clusters.
     concentration : float or "auto", default="auto"
-        alpha in the papers; of the "mfm" the parameter of the symmetric Dirichlet weights, at least 0.001. "auto" learns
-        it under a Gamma(1, 1) prior; a number stays fixed. Of the "pitman-yor" a number above -sigma.
+        alpha in the papers; of the "mfm" the parameter of the symmetric Dirichlet weights, at least 0.001. "auto"
+        learns it under a Gamma(1, 1) prior; a number stays fixed. Of the "pitman-yor" a number above -sigma.
     sigma : float or "auto", default="auto"
         Of the "nggp", and the discount of the "pitman-yor", between 0 and 1; "auto" learns it under a Beta(1.5, 1.5) or
         Beta(1, 4) prior. The "nig" has 1/2.

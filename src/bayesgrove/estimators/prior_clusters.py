@@ -153,14 +153,17 @@ def concentration_of(process: str, n: int, sigma: Any, components: Any, expected
     """The concentration under which so many clusters are expected, by bisection of its logarithm."""
 
     def excess(log_concentration: float) -> float:
-        given = prior_clusters(process, n, concentration=math.exp(log_concentration), sigma=sigma, components=components)
+        given = prior_clusters(
+            process, n, concentration=math.exp(log_concentration), sigma=sigma, components=components
+        )
         return given.mean - expected
 
     low, high = (math.log(end) for end in (LEAST_FINITE if process == "mfm" else SEARCHED[0], SEARCHED[1]))
     if not excess(low) < 0.0 < excess(high):
         least, most = excess(low) + expected, excess(high) + expected
         raise InvalidSettingError(
-            f"expected must lie between {least:.6g} and {most:.6g} clusters for this process and {n} rows, got {expected}."
+            f"expected must lie between {least:.6g} and {most:.6g} clusters for this process and {n} rows, got "
+            f"{expected}."
         )
     return math.exp(brentq(excess, low, high, xtol=1e-10))
 

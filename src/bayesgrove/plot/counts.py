@@ -97,7 +97,9 @@ def prior_counts(prior: Any, ax: Any = None, *, level: float = 0.9, title: str |
     ax.set_ylim(0.0, 1.22 * float(percent.max()))
     ax.set_xlim(0.2, max(law.counts[shown][-1], high) + 0.8)
     name_axes(ax, "number of clusters", "prior probability (%)")
-    _bracket(ax, low, high, float(percent.max()), f"{100 * level:.3g} %: {low:,}" + (f" to {high:,}" if high > low else ""))
+    _bracket(
+        ax, low, high, float(percent.max()), f"{100 * level:.3g} %: {low:,}" + (f" to {high:,}" if high > low else "")
+    )
     set_title(ax, f"{prior.process}, {prior.n:,} rows: {prior.mean:.2g} clusters expected" if title is None else title)
     _whole_ticks(ax)
     return ax

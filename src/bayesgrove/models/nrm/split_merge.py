@@ -4,10 +4,11 @@ For a split of U into A and B, accepted with probability min(1, r),
 
 log r = log phi(A) + log phi(B) - log phi(U) + log V(K + 1) - log V(K) + log m - log s - log q,
 
-K the number of clusters before the split, q the probability of the recorded scan, s and m those of choosing this split of U and this merge of A and B; the merge
-has -log r with its own launch and the scan forced to the present labels. Launches cancel (section 6 of the
-specification) because they are drawn alike in both directions. A uniform number is drawn first: since log q <= 0 a
-merge is refused as soon as log r cannot reach its log any more, usually before a member is read.
+K the number of clusters before the split, q the probability of the recorded scan, s and m those of choosing this split
+of U and this merge of A and B; the merge has -log r with its own launch and the scan forced to the present labels.
+Launches cancel (section 6 of the specification) because they are drawn alike in both directions. A uniform number is
+drawn first: since log q <= 0 a merge is refused as soon as log r cannot reach its log any more, usually before a member
+is read.
 
     law         anchors                                                             log m - log s
     UNIFORM     all pairs alike                                                     0
