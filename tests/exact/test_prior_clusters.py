@@ -111,9 +111,10 @@ def test_many_items():
 @pytest.mark.parametrize("process", ["dp", "nggp", "nig", "pitman-yor", "mfm"])
 def test_concentration_of_an_expected_number(process):
     expected = {"nggp": 9.0, "nig": 12.0, "mfm": 1.9}.get(process, 6.0)
-    prior = bg.prior_clusters(process, 80, sigma=0.3, expected=expected)
+    given = {"sigma": 0.3, "components": "poisson"}
+    prior = bg.prior_clusters(process, 80, expected=expected, **given)
     assert prior.mean == pytest.approx(expected, abs=1e-6)
-    again = bg.prior_clusters(process, 80, sigma=0.3, concentration=prior.concentration)
+    again = bg.prior_clusters(process, 80, concentration=prior.concentration, **given)
     np.testing.assert_array_equal(again.probabilities, prior.probabilities)
 
 

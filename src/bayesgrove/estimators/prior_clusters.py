@@ -119,7 +119,8 @@ def prior_clusters(
     Notes
     -----
     Exact by recursions of Stirling's kind for every process; u of the "nggp" and "nig" and numbers that are "auto" are
-    integrated out by quadrature (errors below 1e-6). The cost is that of n times the number of clusters.
+    integrated out by quadrature (errors below 1e-6). The cost is that of n times the number of clusters;
+    the default prior of the number of components of the "mfm" has a long tail and takes far longer than "poisson".
 
     Examples
     --------
