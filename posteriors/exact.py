@@ -79,7 +79,9 @@ def cell_laws(problem: Problem) -> list[str]:
 
 def fit_of(problem: Problem) -> dict[str, Any]:
     """How bayesgrove is asked for this posterior; likelihoods are in model.columns."""
-    settings = {key: "auto" if isinstance(value, str) and "(" in value else value for key, value in problem.parameters.items()}
+    settings = {
+        key: "auto" if isinstance(value, str) and "(" in value else value for key, value in problem.parameters.items()
+    }
     estimator = {"mixture": "NRMMixture", "views": "CrossCat", "nested": "BHMC", "trees": "InfiniteTreeHMMMixture"}
     if problem.parameters.get("process") in ("dp", "nig"):
         settings.pop("sigma", None)

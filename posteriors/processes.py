@@ -122,7 +122,8 @@ def finite_mixture(alpha: float, rate: float) -> Prior:
 
     Notes
     -----
-    V(n, K) = sum_k P(k) k! / (k - K)! Gamma(alpha k) / Gamma(alpha k + n) = (n + alpha K) V(n+1, K) + alpha V(n+1, K+1).
+    V(n, K) = sum_k P(k) k! / (k - K)! Gamma(alpha k) / Gamma(alpha k + n), and it is
+    (n + alpha K) V(n+1, K) + alpha V(n+1, K+1).
     """
 
     @cache
@@ -137,13 +138,12 @@ def finite_mixture(alpha: float, rate: float) -> Prior:
         return math.fsum(terms)
 
     def with_blocks(weight: Callable[[int, int], float]) -> Callable[[Sizes], float]:
-        return lambda sizes: math.log(weight(sum(sizes), len(sizes))) + math.fsum(
-            math.lgamma(size + alpha) - math.lgamma(alpha) for size in sizes
+        return lambda sizes: (
+            math.log(weight(sum(sizes), len(sizes)))
+            + math.fsum(math.lgamma(size + alpha) - math.lgamma(alpha) for size in sizes)
         )
 
-    return Prior(
-        with_blocks(v), with_blocks(lambda n, k: (n + alpha * k) * v(n + 1, k) + alpha * v(n + 1, k + 1)), {}
-    )
+    return Prior(with_blocks(v), with_blocks(lambda n, k: (n + alpha * k) * v(n + 1, k) + alpha * v(n + 1, k + 1)), {})
 
 
 def random_dirichlet(shape: float, rate: float) -> Prior:

@@ -28,16 +28,16 @@ PROCESSES = {
         *CLUSTERS,
     ],
     "pitman-yor": [
-        "Mixture under a Pitman-Yor process, alpha = concentration. A partition of n rows into K clusters has the prior "
-        "prod_{i=1}^{K-1} (alpha + i sigma) Gamma(alpha + 1) / Gamma(alpha + n) prod_c Gamma(|c| - sigma) / "
+        "Mixture under a Pitman-Yor process, alpha = concentration. A partition of n rows into K clusters has the "
+        "prior prod_{i=1}^{K-1} (alpha + i sigma) Gamma(alpha + 1) / Gamma(alpha + n) prod_c Gamma(|c| - sigma) / "
         "Gamma(1 - sigma).",
         "p(X, partition) = prior times prod_c m(X_c).",
         *CLUSTERS,
     ],
     "mfm": [
-        "Mixture of finite mixtures, alpha = concentration: the number k of components less one is Poisson with the mean "
-        "given in components, their weights are symmetric Dirichlet(alpha). A partition of n rows into K clusters has "
-        "the prior sum_k P(k) k! / (k - K)! Gamma(alpha k) / Gamma(alpha k + n) prod_c Gamma(|c| + alpha) / "
+        "Mixture of finite mixtures, alpha = concentration: the number k of components less one is Poisson with the "
+        "mean given in components, their weights are symmetric Dirichlet(alpha). A partition of n rows into K clusters "
+        "has the prior sum_k P(k) k! / (k - K)! Gamma(alpha k) / Gamma(alpha k + n) prod_c Gamma(|c| + alpha) / "
         "Gamma(alpha).",
         "p(X, partition) = prior times prod_c m(X_c).",
         *CLUSTERS,

@@ -96,9 +96,7 @@ def test_learned_concentration_of_the_mixture_of_finite_mixtures():
     def density(alpha):
         return math.exp(log_finite_mixture(SIZES, alpha) - alpha)
 
-    total, first = (
-        integrate.quad(lambda x, p=p: x**p * density(x), LEAST_FINITE, 40.0, limit=200)[0] for p in (0, 1)
-    )
+    total, first = (integrate.quad(lambda x, p=p: x**p * density(x), LEAST_FINITE, 40.0, limit=200)[0] for p in (0, 1))
     assert abs(mean_z(draws_of(FREE_FEW)[:, 0], first / total)) < 4.4
 
 

@@ -107,7 +107,9 @@ def test_redrawing_leaves_the_posterior_invariant(trees):
 
 
 def test_search_finds_the_best_of_all_partitions():
-    trees = bg.TreeData.from_newick(["((a,b)c,(a)c)r;", "((a,b)c,(a)c)r;", "((a,b)c)r;", "(x,y,y)z;", "(x,y)z;", "(x)z;"])
+    trees = bg.TreeData.from_newick(
+        ["((a,b)c,(a)c)r;", "((a,b)c,(a)c)r;", "((a,b)c)r;", "(x,y,y)z;", "(x,y)z;", "(x)z;"]
+    )
     uses = uses_of(trees.forest)
     found = fit_edges(generator(0), uses)
     best = max(partitions(6), key=lambda labels: plain_log_joint(trees, labels, found.prior))

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score
 
 from bayesgrove.stats.partitions import all_partitions
 
@@ -29,7 +28,11 @@ def distance(first, second, loss: str) -> float:
     """Variation of information in nats, or the share of pairs that one partition joins and the other parts; others."""
     n = len(first)
     if loss == "omari":
-        return 1.0 - adjusted_rand_score(first, second)
+        pairs = [(first[i] == first[j], second[i] == second[j]) for i in range(n) for j in range(i)]
+        one, two = sum(a for a, _ in pairs), sum(b for _, b in pairs)
+        chance = one * two / len(pairs)
+        span = (one + two) / 2 - chance
+        return 1.0 - (sum(a and b for a, b in pairs) - chance) / span if span else 0.0
     if loss in ("nvi", "nid"):
         joint, larger = entropy(list(zip(first, second, strict=True))), max(entropy(first), entropy(second))
         if larger < 1e-12:

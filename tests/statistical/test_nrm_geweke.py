@@ -67,9 +67,7 @@ def test_with_a_learned_number_of_the_likelihood():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "model", [*MODELS.values(), MixtureModel(FREE_NGGP, ("variance",))], ids=[*MODELS, "learned"]
-)
+@pytest.mark.parametrize("model", [*MODELS.values(), MixtureModel(FREE_NGGP, ("variance",))], ids=[*MODELS, "learned"])
 def test_calibration(model):
     """From the sampler's own start and through burn-in, 200 replications."""
     steps = (*SHORT, LIKELIHOOD)

@@ -149,12 +149,19 @@ COLUMNS: Layout = (
     *ABOUT,
 )
 """Of estimators of rows."""
+
+
+def least_concentration(model: Any) -> float:
+    """What a concentration lies above: 0, but for Pitman and Yor's process."""
+    return -1.0 if getattr(model, "process", None) == "pitman-yor" else 0.0
+
+
 ROWS: Layout = (
     Field("likelihood", json_value(from_document, to_document), "_bound"),
     Field("tree", tree_table("tree_", "rows", leaf_labels="leaf_labels"), "tree_"),
     Field("labels", label_array("rows", "labels do not fit the tree", "labels are not 0, 1, ..."), "labels_"),
     Field("concentration", NUMBER, "concentration_"),
-    Check(NOT_FINITE, lambda reading: 0.0 < reading["concentration"] < np.inf),
+    Check(NOT_FINITE, lambda reading: least_concentration(reading.model) < reading["concentration"] < np.inf),
     Size("nodes", lambda reading: reading["tree"].n_nodes),
     Size("clusters", lambda reading: int(reading["labels"].max()) + 1),
     Size("encoded", lambda reading: reading.sizes.get("axes", 0) or reading.sizes["columns"]),  # after a projection

@@ -96,8 +96,10 @@ def resolve_components(given: Any) -> Components:
 def made_process(given: list[float]) -> Process:
     """The process of a file."""
     kind, alpha, sigma, free_alpha, free_sigma, *hyper = given
-    components = (Components(*(float(x) for x in hyper[4:])),) if len(hyper) > 4 else ()
-    return Process(int(kind), alpha, sigma, bool(free_alpha), bool(free_sigma), *hyper[:4], *components)
+    process = Process(int(kind), alpha, sigma, bool(free_alpha), bool(free_sigma))
+    shape, rate, a, b = hyper[:4]
+    process = process._replace(alpha_shape=shape, alpha_rate=rate, sigma_a=a, sigma_b=b)
+    return process._replace(components=Components(*map(float, hyper[4:]))) if len(hyper) > 4 else process
 
 
 def is_process(process: Process) -> bool:

@@ -99,8 +99,8 @@ class NRMMixture(ChainEstimator, Clusterer):
     process : {"dp", "nggp", "nig", "pitman-yor", "mfm"}, default="dp"
         The prior over partitions; `bayesgrove.prior_clusters` shows what it says about the number of clusters.
     concentration : float or "auto", default="auto"
-        alpha in the papers; of the "mfm" the parameter of the symmetric Dirichlet weights, at least 0.001. "auto" learns
-        it under a Gamma(1, 1) prior; a number stays fixed. Of the "pitman-yor" a number above -sigma.
+        alpha in the papers; of the "mfm" the parameter of the symmetric Dirichlet weights, at least 0.001. "auto"
+        learns it under a Gamma(1, 1) prior; a number stays fixed. Of the "pitman-yor" a number above -sigma.
     sigma : float or "auto", default="auto"
         Of the "nggp", and the discount of the "pitman-yor", between 0 and 1; "auto" learns it under a Beta(1.5, 1.5) or
         Beta(1, 4) prior. The "nig" has 1/2.

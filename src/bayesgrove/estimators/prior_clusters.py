@@ -119,7 +119,8 @@ def prior_clusters(
     Notes
     -----
     Exact by recursions of Stirling's kind for every process; u of the "nggp" and "nig" and numbers that are "auto" are
-    integrated out by quadrature (errors below 1e-6). The cost is that of n times the number of clusters.
+    integrated out by quadrature (errors below 1e-6). The cost is that of n times the number of clusters;
+    the default prior of the number of components of the "mfm" has a long tail and takes far longer than "poisson".
 
     Examples
     --------
@@ -162,7 +163,8 @@ def concentration_of(process: str, n: int, sigma: Any, components: Any, expected
     if not excess(low) < 0.0 < excess(high):
         least, most = excess(low) + expected, excess(high) + expected
         raise InvalidSettingError(
-            f"expected must lie between {least:.6g} and {most:.6g} clusters for this process and {n} rows, got {expected}."
+            f"expected must lie between {least:.6g} and {most:.6g} clusters for this process and {n} rows, got "
+            f"{expected}."
         )
     return math.exp(brentq(excess, low, high, xtol=1e-10))
 

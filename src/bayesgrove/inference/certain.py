@@ -59,7 +59,9 @@ def certain_items(seed: int, draws: np.ndarray, probability: float, n_starts: in
 
 
 @kernel
-def open_cluster(draws, kept, item, cluster, of_block, counts):
+def open_cluster(
+    draws: np.ndarray, kept: np.ndarray, item: int, cluster: int, of_block: np.ndarray, counts: np.ndarray
+) -> None:
     """A new cluster with an item: in each draw kept, its block is that cluster, and its items may follow."""
     for d in range(draws.shape[0]):
         if kept[d]:
@@ -72,7 +74,7 @@ def open_cluster(draws, kept, item, cluster, of_block, counts):
 
 
 @kernel
-def wider_counts(counts):
+def wider_counts(counts: np.ndarray) -> np.ndarray:
     """Room for twice as many clusters."""
     wider = np.zeros((counts.shape[0], 2 * counts.shape[1]), np.int64)
     for i in range(counts.shape[0]):
@@ -82,7 +84,7 @@ def wider_counts(counts):
 
 
 @kernel
-def grow_certain(draws, n_blocks, order, first, least):
+def grow_certain(draws: np.ndarray, n_blocks: int, order: np.ndarray, first: int, least: int) -> tuple[np.ndarray, int]:
     """Add items greedily while at least `least` draws are kept; labels (-1: not certain) and the draws kept.
 
     `counts[i, c]` is the number of draws kept in which item i is in cluster c; c = 0 is none of the clusters yet.

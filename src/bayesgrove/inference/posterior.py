@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 
 from bayesgrove.core.errors import InvalidInputError, InvalidSettingError
 from bayesgrove.core.rng import resolve_seed
+from bayesgrove.inference.certain import CertainItems, certain_items
 from bayesgrove.inference.credible import CredibleBall, ball_around
 from bayesgrove.inference.diagnostics import Diagnostics, diagnose
 from bayesgrove.inference.export import draws_to_arviz, write_netcdf
 from bayesgrove.inference.notebook import draws_html
-from bayesgrove.inference.certain import CertainItems, certain_items
 from bayesgrove.inference.point_estimate import PointEstimate, estimate_partition
 from bayesgrove.inference.representatives import Representatives, representatives_of
 from bayesgrove.inference.similarity import Certainty, certainty_of

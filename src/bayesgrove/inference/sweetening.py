@@ -15,7 +15,7 @@ TOLERANCE = 1e-12
 
 
 @kernel
-def n_labels(labels):
+def n_labels(labels: np.ndarray) -> int:
     """One more than the largest label."""
     most = 0
     for label in labels:
@@ -24,7 +24,16 @@ def n_labels(labels):
 
 
 @kernel
-def take_item(cells, cluster, by, counts, sizes, step, own, shared):
+def take_item(
+    cells: np.ndarray,
+    cluster: int,
+    by: int,
+    counts: np.ndarray,
+    sizes: np.ndarray,
+    step: np.ndarray,
+    own: float,
+    shared: np.ndarray,
+) -> float:
     """Put an item into a cluster (by = 1) or take it out (by = -1); the new cost of the blocks, `shared` in place."""
     if by < 0:
         shift_item(cells, cluster, -1, counts, sizes)
@@ -37,7 +46,20 @@ def take_item(cells, cluster, by, counts, sizes, step, own, shared):
 
 
 @kernel
-def best_place(cells, current, n_places, counts, sizes, step, own, other, shared, code, a, scale):
+def best_place(
+    cells: np.ndarray,
+    current: int,
+    n_places: int,
+    counts: np.ndarray,
+    sizes: np.ndarray,
+    step: np.ndarray,
+    own: float,
+    other: np.ndarray,
+    shared: np.ndarray,
+    code: int,
+    a: float,
+    scale: float,
+) -> tuple[int, float]:
     """The cluster of least expected loss for an item; the present one unless another is truly better."""
     best, least = current, np.inf
     for turn in range(n_places + 1):
@@ -53,7 +75,18 @@ def best_place(cells, current, n_places, counts, sizes, step, own, other, shared
 
 
 @kernel
-def sweeten(rng, labels, cells, n_cells, other, step, code, a, scale, max_clusters):
+def sweeten(
+    rng: np.random.Generator,
+    labels: np.ndarray,
+    cells: np.ndarray,
+    n_cells: int,
+    other: np.ndarray,
+    step: np.ndarray,
+    code: int,
+    a: float,
+    scale: float,
+    max_clusters: int,
+) -> float:
     """Move items, in random order, to their best clusters until none moves, in place; the expected loss."""
     n_clusters = n_labels(labels)
     sizes, counts = np.zeros(n_clusters, np.int64), np.zeros((n_cells, n_clusters), np.uint32)
@@ -86,7 +119,7 @@ def sweeten(rng, labels, cells, n_cells, other, step, code, a, scale, max_cluste
 
 
 @kernel
-def scatter(rng, labels, max_clusters):
+def scatter(rng: np.random.Generator, labels: np.ndarray, max_clusters: int) -> np.ndarray:
     """The members of a random cluster to random clusters or a new one; labels stay 0, 1, ..."""
     n_clusters = n_labels(labels)
     gone, most = int(rng.random() * n_clusters), min(n_clusters + 1, max_clusters)
@@ -104,7 +137,19 @@ def scatter(rng, labels, max_clusters):
 
 
 @kernel
-def sweeten_from(rng, start, cells, n_cells, other, step, code, a, scale, max_clusters, n_attempts):
+def sweeten_from(
+    rng: np.random.Generator,
+    start: np.ndarray,
+    cells: np.ndarray,
+    n_cells: int,
+    other: np.ndarray,
+    step: np.ndarray,
+    code: int,
+    a: float,
+    scale: float,
+    max_clusters: int,
+    n_attempts: int,
+) -> np.ndarray:
     """Labels of a local minimum, from a start and then from scattered clusters of what was best."""
     best = start.copy()
     least = sweeten(rng, best, cells, n_cells, other, step, code, a, scale, max_clusters)

@@ -84,7 +84,7 @@ def count_probabilities(n_items: int, parts: Callable[[int], tuple[np.ndarray, n
     `parts(most)` gives log P(K | numbers) for K = 1 .. most, one row per node of a quadrature over the numbers, and the
     weights of the nodes, which sum to 1.
     """
-    most = min(n_items, 64)
+    most = min(n_items, 16)
     while True:
         logs, weights = parts(most)
         probabilities = weights @ np.exp(logs)

@@ -281,7 +281,7 @@ def named_loss(name: str, n_items: int, a: float = 1.0) -> Loss:
 
 
 @kernel
-def loss_value(code, a, scale, own, other, shared):
+def loss_value(code: int, a: float, scale: float, own: float, other: float, shared: float) -> float:
     """The loss of an estimate whose blocks cost `own`, to a partition whose blocks cost `other`; meetings `shared`."""
     if code == WEIGHTED:
         return ((2.0 - a) * own + a * other - 2.0 * shared) / scale
@@ -319,7 +319,7 @@ def distances_to_draws(partitions: np.ndarray, draws: np.ndarray, loss: Loss) ->
 
 
 @kernel
-def block_costs(partitions, step):
+def block_costs(partitions: np.ndarray, step: np.ndarray) -> np.ndarray:
     """Sum of the costs of each partition's blocks."""
     costs = np.zeros(partitions.shape[0])
     counts = np.zeros(step.size, np.int64)

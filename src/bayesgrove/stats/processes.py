@@ -146,6 +146,9 @@ class Components(NamedTuple):
     c: float = 3.0
 
 
+USUAL_COMPONENTS = Components()
+
+
 @kernel
 def log_components(components, k):
     """log P(k)."""
@@ -181,7 +184,7 @@ def fill_finite(concentration, components, n_items, table):
         table[k] = log_finite_weight(n_items, k, concentration, components) if 0 < k <= n_items else 0.0
 
 
-def log_finite_mixture(sizes: ArrayLike, concentration: float, components: Components = Components()) -> float:
+def log_finite_mixture(sizes: ArrayLike, concentration: float, components: Components = USUAL_COMPONENTS) -> float:
     """Log probability of one partition with these block sizes.
 
     Examples

@@ -12,7 +12,6 @@ from bayesgrove.models.nrm.forest import Forest, forest_labels, refresh_forest, 
 from bayesgrove.models.nrm.packing import pack_forest, start_forest, unpack_forest
 from bayesgrove.models.nrm.paper import paper_sweep
 from bayesgrove.models.nrm.process import (
-    GENERALISED_GAMMA,
     Process,
     draw_process,
     fill_log_kappa,

@@ -23,7 +23,7 @@ from bayesgrove.models.nrm.hyper import free_places, scaled
 from bayesgrove.models.nrm.process import ALPHA, DIRICHLET, FINITE, PITMAN_YOR, SIGMA, V
 from bayesgrove.scoring.lanes import fill_lane, n_fields, padded, score_lanes
 from bayesgrove.scoring.row_scorers import choose_scorer
-from bayesgrove.stats.processes import Components, log_finite_weight
+from bayesgrove.stats.processes import USUAL_COMPONENTS, Components, log_finite_weight
 
 MOST_DRAWS = 100
 MOST_BYTES = 256 * 2**20
@@ -55,7 +55,7 @@ class Kept(NamedTuple):
 
 
 def draw_weights(
-    kind: int, numbers: np.ndarray, sizes: np.ndarray, n: int, components: Components = Components()
+    kind: int, numbers: np.ndarray, sizes: np.ndarray, n: int, components: Components = USUAL_COMPONENTS
 ) -> tuple[np.ndarray, float]:
     """Log weights of the clusters and of a new one."""
     v, alpha, sigma = numbers[V], numbers[ALPHA], numbers[SIGMA]
@@ -91,7 +91,7 @@ def keep_draws(
     numbers: np.ndarray,
     log_factors: np.ndarray,
     estimate: np.ndarray,
-    components: Components = Components(),
+    components: Components = USUAL_COMPONENTS,
 ) -> Kept:
     """What prediction needs of draws `labels` (draw, row) with `numbers` (draw, 3)."""
     n, n_clusters = values.shape[0], int(estimate.max()) + 1

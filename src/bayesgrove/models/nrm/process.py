@@ -23,7 +23,14 @@ import numpy as np
 from scipy.special import gammaln
 
 from bayesgrove.core.jit import kernel
-from bayesgrove.stats.processes import LEAST_FINITE, Components, fill_finite, fill_pitman_yor, log_finite_weight
+from bayesgrove.stats.processes import (
+    LEAST_FINITE,
+    USUAL_COMPONENTS,
+    Components,
+    fill_finite,
+    fill_pitman_yor,
+    log_finite_weight,
+)
 from bayesgrove.stats.sampling import draw_slice
 from bayesgrove.stats.special import softplus
 
@@ -50,7 +57,7 @@ class Process(NamedTuple):
     alpha_rate: float = 1.0
     sigma_a: float = 1.5
     sigma_b: float = 1.5
-    components: Components = Components()
+    components: Components = USUAL_COMPONENTS
     """Of mixtures of finite mixtures only."""
 
     @property

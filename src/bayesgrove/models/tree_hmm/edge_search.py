@@ -54,9 +54,7 @@ def fit_edges(rng: np.random.Generator, uses: Uses, n_orders: int = N_ORDERS) ->
     return extend(rng, uses, found.prior, labels[np.argsort(np.concatenate([chosen, others]))], others)
 
 
-def extend(
-    rng: np.random.Generator, uses: Uses, prior: EdgePrior, labels: np.ndarray, others: np.ndarray
-) -> EdgeFit:
+def extend(rng: np.random.Generator, uses: Uses, prior: EdgePrior, labels: np.ndarray, others: np.ndarray) -> EdgeFit:
     """Assign trees outside the sample, all of which begin in a cluster of their own, and go on from there."""
     labels = relabel(labels)
     labels, _ = reassigned(rng, uses, prior, labels, others, is_greedy=True)
