@@ -83,7 +83,7 @@ def prior_counts(prior: Any, ax: Any = None, *, level: float = 0.9, title: str |
     >>> import bayesgrove as bg
     >>> ax = bg.prior_clusters("mfm", 50, concentration=1.0, components="poisson").plot()
     >>> ax.get_title(), ax.texts[0].get_text()
-    ('mfm, 50 rows: 1.9 clusters expected', '90 %: 1 to 4')
+    ('mfm, 50 rows: 1.9 clusters expected', '90 %: 1 to 3')
     >>> plt.close(ax.figure)
     """
     if not 0.0 < level <= 1.0:
