@@ -48,7 +48,7 @@ from bayesgrove.likelihoods.contract import merge
 
 KEPT_TREES, KEPT_PARTITIONS = 2, 1
 MOST_START_CLUSTERS = 512
-CLIMB_STEPS, LEAST_RISE = 20, 0.01
+CLIMB_STEPS, LEAST_RISE = 20, 1e-3
 """Of learning hyperparameters: at most so many steps, until one rises by less than this many nats."""
 MOST_ROUNDS = 6
 ACCEPTED_RISE, WORTH_A_ROUND = 1e-3, 0.5
@@ -108,12 +108,12 @@ class Search:
         """The point that the log joint of a partition climbs to."""
         return climb(self.space, where, joint_and_gradient, self.clusters(where, labels), CLIMB_STEPS, LEAST_RISE)
 
-    def learn_tree(self, here: Found) -> Found:
+    def learn_tree(self, here: Found, least_rise: float = LEAST_RISE) -> Found:
         """The same tree at the point that its bound climbs to."""
         if not self.space.limits:
             return here
         tree = upper_tree(self.space.at(here.where)[0], self.values, here.forest)
-        where = climb(self.space, here.where, bound_and_gradient, tree, CLIMB_STEPS, LEAST_RISE)
+        where = climb(self.space, here.where, bound_and_gradient, tree, CLIMB_STEPS, least_rise)
         moved = self.weigh(where, here.forest.children)
         return moved if moved.bound > here.bound else here
 
@@ -168,7 +168,8 @@ def search_tree(problem: Problem, space: Space, scores: str = "light", progress:
     with single_threaded_blas():
         candidates = [polish(search, start) for start in starts(search)]
         logging.getLogger("bayesgrove").debug("bounds of starts: %s", [round(found.bound, 3) for found in candidates])
-        return polish(search, max(candidates, key=lambda found: found.bound), reopen=True)
+        found = polish(search, max(candidates, key=lambda found: found.bound), reopen=True)
+        return search.learn_tree(found, 0.0)
 
 
 def cut_of(forest: Forest) -> np.ndarray:
