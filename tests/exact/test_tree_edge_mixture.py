@@ -1,4 +1,4 @@
-"""The mixture of edges: its marginal against a plain one, its moves against enumeration, its search on known clusters."""
+"""The mixture of edges: its marginal against a plain one, its moves by enumeration, its search on known clusters."""
 
 import itertools
 import math
@@ -20,13 +20,12 @@ FEW_TREES = ["((a,b)c,(a)c)r;", "(b,b,b)r;", "((a)b)c;", "((a,a,a,a,a,a,a,a,a)c,
 
 def seating(counts, strength, discount):
     """Log probability of customers at one table for each different dish."""
-    found, total, n_dishes = 0.0, 0, 0
-    for count in counts:
+    found, total = 0.0, 0
+    for n_dishes, count in enumerate(counts):
         for place in range(count):
             weight = strength + discount * n_dishes if place == 0 else place - discount
             found += math.log(weight / (strength + total))
             total += 1
-        n_dishes += 1
     return found
 
 
@@ -107,7 +106,9 @@ def test_redrawing_leaves_the_posterior_invariant(trees):
 
 
 def test_search_finds_the_best_of_all_partitions():
-    trees = bg.TreeData.from_newick(["((a,b)c,(a)c)r;", "((a,b)c,(a)c)r;", "((a,b)c)r;", "(x,y,y)z;", "(x,y)z;", "(x)z;"])
+    trees = bg.TreeData.from_newick(
+        ["((a,b)c,(a)c)r;", "((a,b)c,(a)c)r;", "((a,b)c)r;", "(x,y,y)z;", "(x,y)z;", "(x)z;"]
+    )
     uses = uses_of(trees.forest)
     found = fit_edges(generator(0), uses)
     best = max(partitions(6), key=lambda labels: plain_log_joint(trees, labels, found.prior))
