@@ -1,4 +1,4 @@
-"""The mixture of edges: its marginal against a plain one, its moves against enumeration, its search on known clusters."""
+"""The mixture of edges: its marginal against a plain one, its moves by enumeration, its search on known clusters."""
 
 import itertools
 import math
@@ -20,13 +20,12 @@ FEW_TREES = ["((a,b)c,(a)c)r;", "(b,b,b)r;", "((a)b)c;", "((a,a,a,a,a,a,a,a,a)c,
 
 def seating(counts, strength, discount):
     """Log probability of customers at one table for each different dish."""
-    found, total, n_dishes = 0.0, 0, 0
-    for count in counts:
+    found, total = 0.0, 0
+    for n_dishes, count in enumerate(counts):
         for place in range(count):
             weight = strength + discount * n_dishes if place == 0 else place - discount
             found += math.log(weight / (strength + total))
             total += 1
-        n_dishes += 1
     return found
 
 

@@ -11,8 +11,14 @@ from bayesgrove.estimators.settings import check_choice, check_learnable, check_
 from bayesgrove.estimators.tree_components import component_models
 from bayesgrove.estimators.tree_estimator import TreeEstimator
 from bayesgrove.estimators.tree_hmm import TreeHMM
-from bayesgrove.estimators.tree_inputs import check_strength, check_tree_settings, fitting_trees
+from bayesgrove.estimators.tree_inputs import (
+    check_strength,
+    check_tree_settings,
+    fitting_trees,
+    with_shared_positions,
+)
 from bayesgrove.estimators.tree_layout import INFINITE
+from bayesgrove.estimators.tree_start import default_strength, edge_start, estimate_with_start, positions_of
 from bayesgrove.inference.exhibits import Exhibit
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.tree_exhibits import count_lines
@@ -21,6 +27,7 @@ from bayesgrove.io.tree_data import TreeData
 from bayesgrove.models.tree_hmm import fit as fitting
 from bayesgrove.models.tree_hmm.component_tree import ComponentsTree
 from bayesgrove.models.tree_hmm.links import unique_links
+from bayesgrove.models.tree_hmm.positions import POSITIONS
 from bayesgrove.models.tree_hmm.predictive import cluster_probabilities, log_density
 from bayesgrove.models.tree_hmm.tables import Strengths
 from bayesgrove.models.tree_hmm.warm import compile_kernels
@@ -44,17 +51,23 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
     concentration : float or "auto", optional
         gamma in the paper: larger values expect more clusters. By default 1, of the paper's procedure 10. "auto"
         learns it under a Gamma(1, 1) prior.
-    prior_strength : float, "auto" or dict, default=1.0
-        Of the symmetric Dirichlet priors of all tables (alpha). "auto" learns one for each family of tables; a dict
-        gives numbers for "initial", "emission", "switching" and "transition".
+    prior_strength : float, "auto" or dict, optional
+        Of the symmetric Dirichlet priors of all tables (alpha). By default 1, and 0.02 of emissions where positions are
+        shared. "auto" learns one for each family of tables; a dict gives numbers for "initial", "emission", "switching"
+        and "transition".
     missing : {"bottom_prior", "bottom", "renorm"}, default="bottom_prior"
         How an absent child counts, as in `TreeHMM`. The default makes the pattern of filled places part of the model.
     method : {"gibbs", "collapsed", "vb", "paper"}, default="gibbs"
         "collapsed" integrates tables out, an exact reference for few trees. "vb" is the variational fit alone: fast,
         and no draws. "paper" is the printed procedure, kept for reproduction: it has no stationary law, and what it
         gives is no sample of a posterior.
-    init : {"vb", "one", "random"} or array of labels, default="vb"
-        Where chains begin.
+    init : {"auto", "labels", "vb", "one", "random"} or array of labels, default="auto"
+        Where chains begin. "labels" is the partition of a collapsed mixture of labels given their parents' labels, "vb"
+        a variational fit; "auto" takes "labels" where positions are shared, else "vb". After "labels", `labels_` is that
+        partition unless the chains find one that is more probable under the same mixture.
+    positions : {"auto", "own", "shared"}, default="auto"
+        Whether tables depend on a child's position. "auto" compares lower bounds on the evidence of both where there
+        are at least 30 labels; `positions_` says what was taken.
     split_merge : "auto", "retained", "sequential" or None, default="auto"
         Moves that split and merge clusters: "retained" with "gibbs", "sequential" with "collapsed", or none.
     estimate : {"vi", "binder", "map"}, default="vi"
@@ -152,17 +165,19 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
     prior_strength_: Strengths
     components_tree_: ComponentsTree
 
+    _shares_positions = False
     _layout = INFINITE
 
     def __init__(
         self,
         n_states: Any = 4,
         concentration: Any = None,
-        prior_strength: Any = 1.0,
+        prior_strength: Any = None,
         missing: str = "bottom_prior",
         *,
         method: str = "gibbs",
-        init: Any = "vb",
+        init: Any = "auto",
+        positions: str = "auto",
         split_merge: str | None = "auto",
         estimate: str = "vi",
         emission: str = "auto",
@@ -189,6 +204,7 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         self.missing = missing
         self.method = method
         self.init = init
+        self.positions = positions
         self.split_merge = split_merge
         self.estimate = estimate
         self.emission = emission
@@ -223,9 +239,11 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         self._data, self._schema = fitting_trees(X, self)
         self._seed = self._resolve_seed()
         self._about = self._describe()
+        start = self._prepare_start()
         if self.method == "gibbs" and self._data.forest.values is None:
             compile_kernels(None if self.estimate == "map" else self.estimate)
-        settings = fitting.Settings(*(getattr(self, name) for name in fitting.Settings._fields))
+        names = fitting.Settings._fields[:-1]
+        settings = fitting.Settings(*(getattr(self, name) for name in names), start=start)
         self._problem = fitting.resolved(self._make_problem(), settings)
         self.n_states_ = fitting.number_of_states(self._problem)
         if self.method == "vb":
@@ -238,6 +256,20 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
             self._summarise()
         return self
 
+    def _prepare_start(self) -> np.ndarray | None:
+        """Decide about positions; labels to begin with, unless chains find their own."""
+        self._positions_choice = positions_of(self._data, self, self._seed)
+        is_shared = self._shares_positions = bool(self._positions_choice.is_shared)
+        self._start = edge_start(self._data, self, self._seed, is_shared=is_shared)
+        if is_shared:
+            self._data, self._schema = with_shared_positions(self._data), self._schema._replace(max_outdegree=1)
+        return None if self._start is None else self._start.fit.labels
+
+    @property
+    def positions_(self) -> str:
+        """Whether children have positions of their own or share one."""
+        return "shared" if self._shares_positions else "own"
+
     def _make_problem(self) -> fitting.Problem:
         default = PAPER_CONCENTRATION if self.method == "paper" else CONCENTRATION
         return fitting.Problem(
@@ -246,7 +278,7 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
             self.missing,
             self.n_states,
             default if self.concentration is None else self.concentration,
-            check_strength(self.prior_strength, may_learn=True),
+            default_strength(self.prior_strength, is_shared=self._shares_positions),
             self._seed,
         )
 
@@ -256,12 +288,14 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         check_choice("method", self.method, fitting.METHODS)
         if isinstance(self.init, str):
             check_choice("init", self.init, fitting.INITS)
+        check_choice("positions", self.positions, POSITIONS)
         check_whole("n_init", self.n_init, 1)
         if self.max_iter is not None:
             check_whole("max_iter", self.max_iter, 1)
         if self.concentration is not None:
             check_learnable("concentration", self.concentration, may_learn=self._is_sampled())
-        check_strength(self.prior_strength, may_learn=self._is_sampled())
+        if self.prior_strength is not None:
+            check_strength(self.prior_strength, may_learn=self._is_sampled())
         self._check_states()
 
     def _is_sampled(self) -> bool:
@@ -292,6 +326,7 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
 
     def _summarise(self) -> None:
         labels = self._point_estimate(self.posterior_)
+        labels = estimate_with_start(self._start, labels, self.posterior_, self.estimate)
         self._keep_found(fitting.find_by_chains(self._problem, self._plan.target, self.posterior_, self._drawn, labels))
         self._drawn = []
 
@@ -328,12 +363,13 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
 
     def _result_parts(self) -> dict[str, Any]:
         parts: dict[str, Any] = {"log_evidence": getattr(self, "log_evidence_", None)}
+        details = {"positions": self._positions_choice.sentence} if hasattr(self, "_positions_choice") else {}
         if hasattr(self, "posterior_"):
-            verdict = self.diagnostics_.verdict.sentence_for_readers
-            parts |= {"posterior": self.posterior_, "diagnostics": self.diagnostics_, "details": {"verdict": verdict}}
+            details["verdict"] = self.diagnostics_.verdict.sentence_for_readers
+            parts |= {"posterior": self.posterior_, "diagnostics": self.diagnostics_}
         elif self.method == "paper":
-            parts["details"] = {"note": "the printed procedure: no draws of a posterior"}
-        return parts
+            details["note"] = "the printed procedure: no draws of a posterior"
+        return {**parts, "details": details}
 
     def _own_exhibits(self) -> list[Exhibit]:
         if hasattr(self, "posterior_"):

@@ -15,7 +15,7 @@ from bayesgrove.models.tree_hmm.tables import stack
 def component_models(model: Any) -> list[TreeHMM]:
     """A fitted `TreeHMM` for each component of a mixture."""
     settings = {name: getattr(model, name) for name in ("missing", "emission", "unseen", "overflow")}
-    strength = 1.0 if isinstance(model.prior_strength, str) else model.prior_strength
+    strength = 1.0 if isinstance(model.prior_strength, str | None) else model.prior_strength
     each = (select_parameters(model._parameters, np.array([k])) for k in range(model._parameters.n_components))
     shared = (model._prior, model._schema, model._seed)
     return [TreeHMM._of(own, *shared, prior_strength=strength, **settings) for own in each]

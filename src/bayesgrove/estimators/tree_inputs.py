@@ -1,6 +1,7 @@
 """What users hand to estimators of trees, in the labels and positions of the model."""
 
 import logging
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -153,10 +154,18 @@ def new_trees(X: Any, model: Any, schema: TreeSchema) -> TreeData:
     if not n_columns:
         known = schema.n_labels if schema.vocabulary is None else schema.vocabulary
         data = data.with_vocabulary(known, unseen=model.unseen)
-    data = data.with_max_outdegree(schema.max_outdegree, model.overflow)
+    if getattr(model, "_shares_positions", False):
+        data = with_shared_positions(data)
+    else:
+        data = data.with_max_outdegree(schema.max_outdegree, model.overflow)
     check_childless(data, model.missing)
     tell(data)
     return data
+
+
+def with_shared_positions(data: TreeData) -> TreeData:
+    """The same trees with all children at one position."""
+    return replace(data, forest=data.forest.with_max_outdegree(1)[0], n_overflowing=0)
 
 
 def tell(data: TreeData) -> None:

@@ -285,6 +285,11 @@ INFINITE: Layout = (
         label_draws(lambda read: ("log_joint", "n_clusters")),
     ),
     Part(
+        "shares_positions",
+        lambda model: model._shares_positions,
+        (Field("shares_positions", FLAG, "_shares_positions"),),
+    ),
+    Part(
         "init",
         lambda model: not isinstance(model.init, str),
         (Field("init", array("biuf", "rows", words="first labels do not fit"), lambda model: np.asarray(model.init)),),

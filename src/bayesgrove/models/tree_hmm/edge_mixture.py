@@ -3,11 +3,12 @@
 In cluster k a node's label x below a parent labelled p follows a hierarchy that shrinks rare contexts to the cluster's
 overall frequencies and these to the uniform distribution:
 
-    x | p, k ~ F[k, p],    F[k, p] ~ PitmanYor(strength 1, discount 1, F[k]),    F[k] ~ PitmanYor(strength 0, discount 0,
-    uniform over all labels)
+    x | p, k ~ F[k, p]
+    F[k, p] ~ PitmanYor(strength 1, discount 1, F[k])
+    F[k] ~ PitmanYor(strength 0, discount 0, uniform over all labels)
 
 Distributions are integrated out by the Chinese restaurant construction with one table for each different label of a
-restaurant. That is one term of the sum over all seatings, hence a lower bound on the log evidence of a partition, which is
+restaurant. That is one term of the sum over all seatings, hence a lower bound on the log evidence of a partition. It is
 additive over clusters and compares numbers of clusters. A priori all partitions are equally probable: under a Dirichlet
 process unequal sizes are favoured so much that kinds of a few documents are merged.
 """
@@ -263,7 +264,7 @@ def best_merge(gains, sizes, order):
 
 @kernel
 def merge_rows(uses, prior, rooms, n_labels, labels, order):
-    """Merge rows while that gains: by gain (order 0), gain per tree of the smaller (1), or gain (1/size + 1/size) (2)."""
+    """Merge rows while that gains, by gain (order 0), gain / smaller size (1), or gain (1/size + 1/size) (2)."""
     n_rows = rooms.sizes.size
     log_marginals, gains = np.zeros(n_rows), np.zeros((n_rows, n_rows))
     for tree in range(labels.size):  # removing and adding again tells what each row has

@@ -1,9 +1,10 @@
 """Search for the partition of trees that the mixture of edges finds most probable (`edge_mixture`).
 
-Rows are merged from singletons in three orders; then trees are reassigned, redrawn and clusters merged while the log joint
-grows, and the hyperparameters are set where it is largest.
+Rows are merged from singletons in three orders; then trees are reassigned, redrawn and clusters merged while the log
+joint grows, and the hyperparameters are set where it is largest.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +42,19 @@ class EdgeFit(NamedTuple):
     prior: EdgePrior
     log_joint: float
     """Log marginal of the trees given the partition; all partitions have the same prior."""
+
+
+class EdgeStart(NamedTuple):
+    """The partition found and what scores others: the bound on the evidence compares any numbers of clusters."""
+
+    uses: Uses
+    fit: EdgeFit
+
+    def best_of(self, partitions: Iterable[np.ndarray]) -> np.ndarray:
+        """The most probable of some partitions and the one found."""
+        scored = [(log_joint(self.uses, self.fit.prior, relabel(labels)), labels) for labels in partitions]
+        score, labels = max(scored, key=lambda pair: pair[0])
+        return labels if score >= self.fit.log_joint else self.fit.labels
 
 
 def fit_edges(rng: np.random.Generator, uses: Uses, n_orders: int = N_ORDERS) -> EdgeFit:

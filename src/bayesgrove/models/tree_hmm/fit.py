@@ -33,7 +33,7 @@ from bayesgrove.trees.forest import Forest
 from bayesgrove.trees.hanging import hang_items
 
 METHODS = ("gibbs", "collapsed", "vb", "paper")
-INITS = ("vb", "one", "random")
+INITS = ("auto", "labels", "vb", "one", "random")
 FIT_PATH, STATES_PATH = 0xF17, 0x57A7
 AUTO_STATES = (4, 8, 16)
 AUTO, INFINITE = "auto", "infinite"
@@ -78,6 +78,8 @@ class Settings(NamedTuple):
     compat: bool
     n_tune: int
     thin: int
+    start: np.ndarray | None = None
+    """Labels that `init="labels"` found."""
 
 
 class Found(NamedTuple):
@@ -182,7 +184,9 @@ def first_state(problem: Problem, settings: Settings) -> Any:
                 f"init must have one label for each of the {n_trees} trees, got shape {labels.shape}."
             )
         return LabelsStart(labels=tuple(relabel(labels).tolist()))
-    if settings.init == "vb":
+    if settings.start is not None:
+        return LabelsStart(labels=tuple(settings.start.tolist()))
+    if settings.init in ("vb", AUTO):
         return VariationalStart(vb_settings(problem, settings))
     return LabelsStart(settings.init)
 
@@ -288,7 +292,7 @@ def fit_by_vb(problem: Problem, settings: Settings, progress: Progress | None = 
     concentration = problem.first_concentration
     prior = make_prior(problem.forest, number_of_states(problem), problem.missing, problem.first_strengths)
     rng, how = generator(problem.seed, FIT_PATH), vb_settings(problem, settings)
-    fit = vb_start(rng, problem.links, prior, concentration, how, progress)
+    fit = vb_start(rng, problem.links, prior, concentration, how, progress, settings.start)
     labels = relabel(fit.labels)
     first = fit.labels[np.unique(labels, return_index=True)[1]]
     counts = Counts(*(part[first] for part in fit.counts))

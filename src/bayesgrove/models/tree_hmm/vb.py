@@ -27,6 +27,8 @@ START_SPREAD = 0.1
 """First responsibilities are Dirichlet draws of this concentration: each tree begins mostly in one component."""
 START_TABLES = 5.0
 """First tables have Dirichlet rows of this concentration: close to uniform."""
+N_LABEL_STEPS = 10
+"""E-steps with fixed responsibilities before a fit that begins with labels lets them go."""
 SMALLEST = 0.5
 """Components of fewer trees are deleted at the end of a start."""
 NOTHING = 1e-10
@@ -109,15 +111,19 @@ def vb_start(
     concentration: float = 1.0,
     settings: VBSettings = VB_DEFAULTS,
     progress: Progress | None = None,
+    labels: np.ndarray | None = None,
 ) -> VBFit:
-    """A variational fit from random responsibilities, the best of several, at the prior's strengths in the end."""
+    """A variational fit at the prior's strengths in the end: from labels, or the best of several random starts."""
     check_vb(concentration, settings)
     trees, fits = distinct_trees(links), []
-    stages = strength_stages(prior.strengths, settings.continuation)
-    n_steps = settings.n_init * settings.n_iter + (len(stages) - 1) * settings.n_continued
-    watch = _Watch(progress, n_steps)
-    for _ in range(settings.n_init):
-        laws = random_laws(rng, trees, prior, settings.n_components)
+    stages = strength_stages(prior.strengths, settings.continuation) if labels is None else [prior.strengths]
+    n_init = settings.n_init if labels is None else 1
+    watch = _Watch(progress, n_init * settings.n_iter + (len(stages) - 1) * settings.n_continued)
+    for _ in range(n_init):
+        if labels is None:
+            laws = random_laws(rng, trees, prior, settings.n_components)
+        else:
+            laws = laws_of_labels(rng, trees, prior, labels)
         fits.append(_iterate(trees, prior._replace(strengths=stages[0]), concentration, laws, settings.n_iter, watch))
     fit = max(fits, key=lambda found: found.elbo)
     for strengths in stages[1:]:
@@ -169,6 +175,19 @@ def random_laws(rng: np.random.Generator, trees: DistinctTrees, prior: TreePrior
     weights = np.ascontiguousarray(shares * trees.multiplicity)
     tables = random_parameters(rng, prior, n_components, START_TABLES).tables
     return _Laws(expected_counts(trees.links, tables, prior.mode, weights), weights.sum(axis=1))
+
+
+def laws_of_labels(rng: np.random.Generator, trees: DistinctTrees, prior: TreePrior, labels: np.ndarray) -> _Laws:
+    """Every tree in the component of its label, components by falling size; counts by E-steps from random tables."""
+    n_components = int(labels.max()) + 1
+    order = np.argsort(np.argsort(-np.bincount(labels), kind="stable"))
+    shares = np.zeros((n_components, trees.multiplicity.size))
+    np.add.at(shares, (order[labels], trees.number), 1.0)
+    tables = random_parameters(rng, prior, n_components, START_TABLES).tables
+    for _ in range(N_LABEL_STEPS):
+        counts = expected_counts(trees.links, tables, prior.mode, shares)
+        tables = expected_tables(prior, counts)
+    return _Laws(counts, shares.sum(axis=1))
 
 
 def expected_log_sticks(sizes: np.ndarray, concentration: float) -> np.ndarray:
