@@ -75,7 +75,9 @@ def learned_alone(law, low=0.0):
 
 
 @pytest.mark.parametrize(
-    ("process", "law", "low"), [("dp", dp, 1e-9), ("mfm", finite, LEAST_FINITE)], ids=["dp", "mfm"]
+    ("process", "law", "low"),
+    [("dp", dp, 1e-9), pytest.param("mfm", finite, LEAST_FINITE, marks=pytest.mark.slow)],
+    ids=["dp", "mfm"],
 )
 def test_learned_concentration(process, law, low):
     np.testing.assert_allclose(bg.prior_clusters(process, N).probabilities, learned_alone(law, low), atol=1e-5)
