@@ -63,8 +63,8 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         gives is no sample of a posterior.
     init : {"auto", "labels", "vb", "one", "random"} or array of labels, default="auto"
         Where chains begin. "labels" is the partition of a collapsed mixture of labels given their parents' labels, "vb"
-        a variational fit; "auto" takes "labels" where positions are shared, else "vb". After "labels", `labels_` is that
-        partition unless the chains find one that is more probable under the same mixture.
+        a variational fit; "auto" takes "labels" where positions are shared, else "vb". After "labels", `labels_` is
+        that partition unless the chains find one that is more probable under the same mixture.
     positions : {"auto", "own", "shared"}, default="auto"
         Whether tables depend on a child's position. "auto" compares lower bounds on the evidence of both where there
         are at least 30 labels; `positions_` says what was taken.
