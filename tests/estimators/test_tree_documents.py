@@ -26,7 +26,8 @@ def test_documents_share_positions_and_keep_them_in_files(documents, tmp_path):
     assert "positions: shared, by" in model.result_.details["positions"]
     model.save(tmp_path / "model.bg")
     read = bg.load(tmp_path / "model.bg")
-    assert read.positions_ == "shared" and read.prepare(documents).max_outdegree == 1
+    assert read.positions_ == "shared"
+    assert read.prepare(documents).max_outdegree == 1
     np.testing.assert_array_equal(read.predict(documents), model.predict(documents))
 
 

@@ -243,7 +243,7 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         if self.method == "gibbs" and self._data.forest.values is None:
             compile_kernels(None if self.estimate == "map" else self.estimate)
         names = fitting.Settings._fields[:-1]
-        settings = fitting.Settings(*(getattr(self, name) for name in names), start=start)
+        settings = fitting.Settings(*(getattr(self, name) for name in names))._replace(start=start)
         self._problem = fitting.resolved(self._make_problem(), settings)
         self.n_states_ = fitting.number_of_states(self._problem)
         if self.method == "vb":
