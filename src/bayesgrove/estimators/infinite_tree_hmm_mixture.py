@@ -63,8 +63,8 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         gives is no sample of a posterior.
     init : {"auto", "labels", "vb", "one", "random"} or array of labels, default="auto"
         Where chains begin. "labels" is the partition of a collapsed mixture of labels given their parents' labels, "vb"
-        a variational fit; "auto" takes "labels" where positions are shared, else "vb". After "labels", `labels_` is that
-        partition unless the chains find one that is more probable under the same mixture.
+        a variational fit; "auto" takes "labels" where positions are shared, else "vb". After "labels", `labels_` is
+        that partition unless the chains find one that is more probable under the same mixture.
     positions : {"auto", "own", "shared"}, default="auto"
         Whether tables depend on a child's position. "auto" compares lower bounds on the evidence of both where there
         are at least 30 labels; `positions_` says what was taken.
@@ -243,7 +243,7 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         if self.method == "gibbs" and self._data.forest.values is None:
             compile_kernels(None if self.estimate == "map" else self.estimate)
         names = fitting.Settings._fields[:-1]
-        settings = fitting.Settings(*(getattr(self, name) for name in names), start=start)
+        settings = fitting.Settings(*(getattr(self, name) for name in names))._replace(start=start)
         self._problem = fitting.resolved(self._make_problem(), settings)
         self.n_states_ = fitting.number_of_states(self._problem)
         if self.method == "vb":
