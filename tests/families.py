@@ -31,7 +31,7 @@ PATTERNS = {
         "tests/*/test_*bhcc*",
         "tests/*/test_cross*",
         "tests/*/test_cell_mixtures*",
-        "tests/*/test_cluster_tables*",
+        "tests/*/test_dask_tables*",
         "tests/*/test_draw_answers*",
         "tests/*/test_row_trees*",
         "tests/*/test_tree_answers*",
@@ -42,7 +42,7 @@ PATTERNS = {
     "bhc": (
         "tests/*/test_*bhc_*",
         "tests/*/test_*bhc.py",
-        "tests/*/test_cluster_rows*",
+        "tests/*/test_dask_parts*",
         "tests/*/test_covariance_choice*",
         "tests/*/test_cut.py",
         "tests/*/test_learn_scale*",

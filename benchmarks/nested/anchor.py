@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesgrove.core.rng import generator
 from bayesgrove.likelihoods import Multinomial, bind
-from bayesgrove.models.nested.laws import collapsed
+from bayesgrove.models.nested.component_models import collapsed
 from bayesgrove.models.nested.sampler import NestedSampler
 from bayesgrove.models.nested.target import make_target
 from benchmarks.nested.chains import ANIMALS, NUMBERS, burnt_in, seconds_of, size_of

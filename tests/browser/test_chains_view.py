@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesgrove.inference.overview import count_law, rank_counts
+from bayesgrove.inference.overview import count_distribution, rank_counts
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.verdict import row_faults
 from bayesgrove.report.words import chance, short
@@ -176,7 +176,7 @@ def test_results_without_chains_have_no_such_part(open_page):
 def test_the_number_of_clusters_has_its_law(open_page, chains):
     result = planted_result(chains=chains)
     page = open_page(result)
-    law = count_law(result)
+    law = count_distribution(result)
     kept = law.probability >= 1e-4
     bars = page.locator(".counts-figure rect.pillar")
     assert bars.count() == kept.sum()

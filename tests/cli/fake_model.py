@@ -46,7 +46,7 @@ class FakeTree:
 
     def to_text(self, max_lines=40):
         leaves = [f"├─ {self.label(i)} [bold] {'long ' * 40}" for i in self.item[self.item >= 0]]
-        return "\n".join([f"{len(leaves)} items, together .05", *leaves[: max_lines - 1]])
+        return "\n".join([f"{len(leaves)} items, merge probability .05", *leaves[: max_lines - 1]])
 
     def plot(self, ax=None, kind="dendrogram", labels=None):
         ax.plot([0, 1], [0, 1])

@@ -126,7 +126,7 @@ def test_a_table_of_classes_alone_is_refused(tmp_path, capsys):
 
 def test_a_cluster_that_does_not_answer(table, tmp_path, capsys, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("bayesgrove.cli.cluster.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("bayesgrove.cli.dask_cluster.CONNECT_SECONDS", 0.5)
     words = [MODEL, str(table), "--out", str(tmp_path / "out"), "--cluster", "tcp://127.0.0.1:9"]
     assert main(["sweep", *words, "--grid", "cut=1"]) == 2
     assert "no scheduler answers there" in capsys.readouterr().err

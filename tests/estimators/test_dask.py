@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import bayesgrove as bg
-from bayesgrove.estimators import cluster_input
-from bayesgrove.inference import cluster
+from bayesgrove.estimators import dask_input
+from bayesgrove.inference import dask_cluster
 from bayesgrove.inference.worker import run_chain
 from bayesgrove.likelihoods import base
 from reference.dask_kills import kill_one_worker
@@ -73,7 +73,7 @@ def test_chains_are_the_same_and_the_data_travel_once(client, name, tmp_path, mo
     assert same_draws(alone, together)
     assert same_draws(alone, on_disk)
     assert sorted(path.name for path in (tmp_path / "run").glob("*.log")) == ["chain-0.log", "chain-1.log"]
-    sent = [given for given in calls if given[0] is cluster.itself]
+    sent = [given for given in calls if given[0] is dask_cluster.itself]
     chains = [given for given in calls if given[0] is run_chain]
     assert (len(sent), len(chains)) == (2, 4)
     assert len(calls) == 6
@@ -85,7 +85,7 @@ def test_chains_are_the_same_and_the_data_travel_once(client, name, tmp_path, mo
 
 def test_a_tree_of_a_dask_array_is_that_of_the_array(client, monkeypatch):
     monkeypatch.setattr(base, "SUM_ROWS", 250)
-    monkeypatch.setattr(cluster_input, "SUM_ROWS", 250)
+    monkeypatch.setattr(dask_input, "SUM_ROWS", 250)
     rows = many_rows()
     one = bg.RandomizedBHC("gaussian", random_state=0, n_jobs=1).fit(rows)
     other = bg.RandomizedBHC("gaussian", random_state=0).fit(da.from_array(rows, chunks=(400, 2)))
@@ -103,7 +103,7 @@ def test_a_tree_of_a_dask_array_is_that_of_the_array(client, monkeypatch):
 def test_parquet_folders_are_read_where_the_work_is(client, tmp_path, monkeypatch):
     pl = pytest.importorskip("polars")
     monkeypatch.setattr(base, "SUM_ROWS", 250)
-    monkeypatch.setattr(cluster_input, "SUM_ROWS", 250)
+    monkeypatch.setattr(dask_input, "SUM_ROWS", 250)
     rows = many_rows(900)
     for number, (low, high) in enumerate(((0, 333), (333, 340), (340, 900))):
         frame = pl.DataFrame(rows[low:high], schema=["a", "b", "c"], orient="row")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import bayesgrove as bg
-from bayesgrove.agglomeration import parts
-from bayesgrove.estimators import cluster_input
+from bayesgrove.agglomeration import dask_parts as parts
+from bayesgrove.estimators import dask_input
 from bayesgrove.likelihoods import base
 from bayesgrove.models.cross import column_tasks
 from reference.dask_kills import kill_one_worker
@@ -40,7 +40,7 @@ def test_views_of_a_dask_array_or_files_are_those_of_the_array(monkeypatch, tmp_
     """Two workers in threads of this process."""
     pl = pytest.importorskip("polars")
     monkeypatch.setattr(base, "SUM_ROWS", 100)
-    monkeypatch.setattr(cluster_input, "SUM_ROWS", 100)
+    monkeypatch.setattr(dask_input, "SUM_ROWS", 100)
     rows = many_rows(300)
     settings = {"row_method": "randomized", "row_sample": 50, "random_state": 0}
     one = bg.RandomizedBHCC("gaussian", **settings).fit(rows)
@@ -104,7 +104,7 @@ def test_a_worker_killed_at_any_step_changes_no_bit(processes, alone, monkeypatc
 
     monkeypatch.setattr(processes, "submit", submit_and_kill)
     other = bg.RandomizedBHC("gaussian", random_state=0).fit(da.from_array(rows, chunks=(65_536, 4)))
-    assert hasattr(parts, task) or hasattr(cluster_input, task)
+    assert hasattr(parts, task) or hasattr(dask_input, task)
     assert len(killed) == 1
     check_same_tree(one, other)
 

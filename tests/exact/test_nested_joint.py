@@ -8,7 +8,7 @@ import pytest
 
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.schedule import Step
-from bayesgrove.models.nested.laws import collapsed
+from bayesgrove.models.nested.component_models import collapsed
 from bayesgrove.models.nested.penalty import PENALTIES
 from bayesgrove.models.nested.sampler import NestedSampler
 from bayesgrove.models.nested.state import check

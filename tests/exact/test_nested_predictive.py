@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.stats import multivariate_normal
 
 from bayesgrove.likelihoods import bind
-from bayesgrove.models.nested.laws import collapsed
+from bayesgrove.models.nested.component_models import collapsed
 from bayesgrove.models.nested.penalty import PENALTIES
 from bayesgrove.models.nested.penalty_predictive import PenaltyLaw, energies_of
 from bayesgrove.models.nested.predictive import (

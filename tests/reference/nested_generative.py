@@ -15,7 +15,7 @@ from bayesgrove.core.rng import generator
 from bayesgrove.likelihoods.bernoulli import BernoulliPrior
 from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
 from bayesgrove.likelihoods.multinomial import MultinomialPrior
-from bayesgrove.models.nested.laws import collapsed
+from bayesgrove.models.nested.component_models import collapsed
 from bayesgrove.models.nested.packing import stream_to_array
 from bayesgrove.models.nested.penalty import PENALTIES
 from bayesgrove.models.nested.sampler import NestedSampler

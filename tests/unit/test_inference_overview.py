@@ -8,9 +8,9 @@ import pytest
 from bayesgrove.core.constants import NULL
 from bayesgrove.inference import overview
 from bayesgrove.inference.overview import (
-    CountLaw,
+    CountDistribution,
     cluster_certainty,
-    count_law,
+    count_distribution,
     feature_cells,
     pair_sample,
     principal_plane,
@@ -96,7 +96,7 @@ def test_a_tree_without_odds_or_draws_has_no_probabilities():
     result = plain_heights(odds_result(0, 6))
     assert pair_sample(result, 5) is None
     assert cluster_certainty(result) is None
-    assert count_law(result) is None
+    assert count_distribution(result) is None
 
 
 # Certainty
@@ -146,7 +146,7 @@ def test_certainty_of_single_rows_is_one():
 @pytest.mark.parametrize("seed", range(10))
 def test_count_law_of_a_tree_equals_enumeration(seed):
     result = odds_result(seed, 7)
-    law = count_law(result)
+    law = count_distribution(result)
     assert not law.is_sampled
     expected = np.zeros(8)
     for front in tree_partitions(result.tree.parent):
@@ -158,12 +158,12 @@ def test_count_law_of_a_tree_equals_enumeration(seed):
 def test_count_law_of_draws_counts_them():
     draws = np.array([[[0, 0, 1], [5, 5, 5]], [[0, 1, 2], [2, 0, 0]]])
     result = make_result(table_of(np.zeros((3, 1))), [0, 0, 1], posterior=Posterior(draws))
-    law = count_law(result)
+    law = count_distribution(result)
     assert law.is_sampled
     assert law.counts.tolist() == [1, 2, 3]
     assert law.probability.tolist() == [0.25, 0.5, 0.25]
     stored = Posterior(draws, {"n_clusters": np.array([[2.0, 1.0], [3.0, 2.0]])})
-    again = count_law(replace(result, posterior=stored))
+    again = count_distribution(replace(result, posterior=stored))
     assert (again.counts.tolist(), again.probability.tolist()) == ([1, 2, 3], [0.25, 0.5, 0.25])
 
 
@@ -172,7 +172,7 @@ def test_count_law_of_draws_counts_them():
 def test_interval_is_the_shortest_that_holds_enough(seed, level):
     rng = np.random.default_rng(seed)
     probability = rng.dirichlet(np.full(9, 0.7))
-    law = CountLaw(np.arange(3, 12), probability, True)
+    law = CountDistribution(np.arange(3, 12), probability, True)
     low, high = law.interval(level)
     assert probability[low - 3 : high - 2].sum() >= level - 1e-9
     width = high - low
@@ -181,8 +181,8 @@ def test_interval_is_the_shortest_that_holds_enough(seed, level):
 
 
 def test_interval_of_one_number():
-    assert CountLaw(np.array([4]), np.array([1.0]), False).interval() == (4, 4)
-    assert CountLaw(np.array([4, 9]), np.array([0.95, 0.05]), True).interval() == (4, 4)
+    assert CountDistribution(np.array([4]), np.array([1.0]), False).interval() == (4, 4)
+    assert CountDistribution(np.array([4, 9]), np.array([0.95, 0.05]), True).interval() == (4, 4)
 
 
 # Ranks

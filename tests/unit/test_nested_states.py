@@ -11,17 +11,17 @@ from bayesgrove.core.rng import generator
 from bayesgrove.inference.chain import Draw, begin, from_checkpoint, to_checkpoint, walk
 from bayesgrove.inference.schedule import Schedule, Step
 from bayesgrove.models.nested import target as targets
-from bayesgrove.models.nested.laws import collapsed, log_density_rows
+from bayesgrove.models.nested.component_models import collapsed, log_density_rows
 from bayesgrove.models.nested.log_joint import log_joint
 from bayesgrove.models.nested.packing import stream_from_array, stream_to_array
 from bayesgrove.models.nested.penalty_moves import refuse_regraft
+from bayesgrove.models.nested.precompile import calls_elsewhere, calls_here, compile_kernels, small
 from bayesgrove.models.nested.sampler import NestedSampler
 from bayesgrove.models.nested.schedules import default_schedule
 from bayesgrove.models.nested.state import check, grow_nodes, grow_slots, nodes_in_use
 from bayesgrove.models.nested.target import make_target, sampled_means
 from bayesgrove.models.nested.tempered_sampler import tempered_sampler
 from bayesgrove.models.nested.visits import refuse_datum
-from bayesgrove.models.nested.warm import calls_elsewhere, calls_here, compile_kernels, small
 from conftest import BY_NAME
 from reference.nested_states import gaussian_sampler
 

@@ -12,7 +12,7 @@ from bayesgrove.core.rng import generator
 from bayesgrove.inference.schedule import Step
 from bayesgrove.likelihoods import GaussianKnownVariance, bind
 from bayesgrove.likelihoods.contract import n_stats
-from bayesgrove.models.nrm import starts, warm
+from bayesgrove.models.nrm import precompile, starts
 from bayesgrove.models.nrm.anchors import split_merge_moves
 from bayesgrove.models.nrm.schedules import schedule_of
 from bayesgrove.models.nrm.starts import GuideStart
@@ -112,15 +112,15 @@ def test_a_guide_in_too_many_parts_gives_way_to_a_sample(monkeypatch):
 def test_kernels_are_compiled_once_for_eight_rows_and_then_known():
     values, _ = blobs()
     bound = bind(GaussianKnownVariance(1.0, 0.0, 4.0), values)
-    warm.compile_kernels(bound, DP, schedule_of("tree-guided", len(values), n_tune=1), loss="vi")
-    assert warm.moves_are_compiled(bound.prior, len(values), complete=True)
-    assert warm.few_rows(bound, DP).n_items == warm.FEW_ROWS
+    precompile.compile_kernels(bound, DP, schedule_of("tree-guided", len(values), n_tune=1), loss="vi")
+    assert precompile.moves_are_compiled(bound.prior, len(values), complete=True)
+    assert precompile.few_rows(bound, DP).n_items == precompile.FEW_ROWS
 
 
 @pytest.mark.parametrize("likelihood", [GaussianKnownVariance(1.0, 0.0, 4.0), "gaussian", "auto"])
 def test_moves_are_called_with_the_types_they_were_compiled_for(likelihood):
     bound = bind(likelihood, blobs()[0])
-    warm.compile_moves(bound.prior, len(bound.values), complete=True)
+    precompile.compile_moves(bound.prior, len(bound.values), complete=True)
     n_before, rng, sampler = len(split_merge_moves.overloads), generator(0), build(bound.prior, bound.values, DP)
     sampler.move(rng, sampler.start(rng), Step("anchors", 2))
     assert len(split_merge_moves.overloads) == n_before
@@ -129,7 +129,7 @@ def test_moves_are_called_with_the_types_they_were_compiled_for(likelihood):
 def test_eight_rows_keep_a_missing_one_where_the_data_have_some():
     values, _ = blobs()
     values[100, 1] = np.nan
-    assert np.isnan(warm.few_rows(bind(GaussianKnownVariance(1.0, 0.0, 4.0), values), DP).values).any()
+    assert np.isnan(precompile.few_rows(bind(GaussianKnownVariance(1.0, 0.0, 4.0), values), DP).values).any()
 
 
 @kernel

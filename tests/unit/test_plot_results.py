@@ -12,7 +12,7 @@ from scipy import stats
 
 from bayesgrove import plot
 from bayesgrove.core.errors import InvalidInputError, InvalidSettingError
-from bayesgrove.inference.overview import count_law, pair_sample, principal_plane
+from bayesgrove.inference.overview import count_distribution, pair_sample, principal_plane
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.result import View
 from bayesgrove.plot.chains import rank_bars, rank_unit
@@ -316,7 +316,7 @@ def test_halves_of_a_single_chain_are_compared(sampled):
 @pytest.mark.parametrize("which", ["greedy", "sampled"])
 def test_cluster_counts_draws_the_law(which, request):
     result = request.getfixturevalue(which)
-    law = count_law(result)
+    law = count_distribution(result)
     ax = plot.cluster_counts(result)
     heights = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in ax.patches}
     expected = {k: 100 * p for k, p in zip(law.counts.tolist(), law.probability, strict=True) if p >= 5e-4}

@@ -12,7 +12,7 @@ import pytest
 
 from bayesgrove.core.errors import InvalidInputError
 from bayesgrove.inference.exhibits import Exhibit
-from bayesgrove.inference.overview import CountLaw
+from bayesgrove.inference.overview import CountDistribution
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.result import Result
 from bayesgrove.likelihoods import Columns, GaussianDiagonal, Poisson
@@ -280,7 +280,7 @@ def test_the_likelihood_of_a_wide_table_is_bounded_and_named_by_column():
 
 def test_an_estimate_outside_its_interval_says_what_it_minimises():
     posterior = Posterior(np.tile([0, 0, 1, 1, 2], (1, 40, 1)), attributes={"estimate": "vi"})
-    law = CountLaw(np.array([3, 8]), np.array([0.96, 0.04]), True)
+    law = CountDistribution(np.array([3, 8]), np.array([0.96, 0.04]), True)
     result = dataclasses.replace(planted_result(), posterior=posterior)
     assert words.why_another_number(result, law, 3, "cluster") == ""
     assert words.why_another_number(result, law, 8, "cluster") == (

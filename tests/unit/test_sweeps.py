@@ -9,7 +9,7 @@ import pytest
 import bayesgrove as bg
 from bayesgrove.core.errors import InvalidFileError, InvalidSettingError, InvalidTableError, RunStoppedError
 from bayesgrove.core.table import table_from_array
-from bayesgrove.inference import cluster
+from bayesgrove.inference import dask_cluster
 from bayesgrove.sweeps import fitting
 from bayesgrove.sweeps.fitting import Failure
 from bayesgrove.sweeps.page import mean_words, page_html, write_page
@@ -239,5 +239,5 @@ def test_means_are_shown_to_two_digits_of_their_spread(cells, words):
 
 def test_a_task_that_kills_its_workers_is_given_up(caplog):
     with pytest.raises(RunStoppedError, match=r"workers of task 3 died 11 times over. Look at their logs"):
-        cluster.refuse_deadly(3, 11, RuntimeError())
+        dask_cluster.refuse_deadly(3, 11, RuntimeError())
     assert "the workers of task 3 died" in caplog.text

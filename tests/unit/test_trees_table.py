@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from bayesgrove.core.errors import InvalidSettingError, InvalidTreeError
-from bayesgrove.core.late import late
+from bayesgrove.core.lazy import lazy_import
 from bayesgrove.trees import Tree, traverse
 from reference.trees import children_of, leaves_below, random_merges, random_parents
 
@@ -131,7 +131,7 @@ def test_a_hundred_thousand_deep():
 
 
 def test_late_finds_names_when_called():
-    assert late("math:sqrt")(9.0) == 3.0
+    assert lazy_import("math:sqrt")(9.0) == 3.0
 
 
 @pytest.mark.parametrize(

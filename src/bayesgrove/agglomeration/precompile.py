@@ -12,8 +12,8 @@ from bayesgrove.agglomeration.reassign import move_rows
 from bayesgrove.agglomeration.regrow import induced_merges, last_merges_undone
 from bayesgrove.agglomeration.search import Search, cut_of, start_tree
 from bayesgrove.agglomeration.splits import Problem
-from bayesgrove.core.elsewhere import working_elsewhere
 from bayesgrove.core.jit import is_compiled
+from bayesgrove.core.subprocesses import working_in_subprocess
 from bayesgrove.scoring.row_scorers import choose_scorer
 
 FEW_ROWS = 8
@@ -24,7 +24,7 @@ def precompile_search(problem: Problem, space: Space) -> None:
     if problem.values.shape[0] < FEW_ROWS or polish_is_compiled(problem):
         return
     few = problem._replace(values=problem.values[:FEW_ROWS].copy(), remote=None)
-    with working_elsewhere(rehearse_polish, few, space):
+    with working_in_subprocess(rehearse_polish, few, space):
         start_tree(few, space)
 
 

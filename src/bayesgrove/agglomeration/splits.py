@@ -49,7 +49,7 @@ class Problem(NamedTuple):
     seed: int
     n_threads: int
     remote: Any = None
-    """The rows on the workers of a Dask cluster (`ClusterRows`), or None where `values` has them."""
+    """The rows on the workers of a Dask cluster (`DaskRows`), or None where `values` has them."""
     tempered: bool = False
     """Whether blocks of rows are merged in the size-tempered order instead of by log odds."""
 

@@ -133,7 +133,7 @@ def fit(
     force: Force = False,
 ) -> None:
     """Fit a model to a table or to trees and write a run folder."""
-    from bayesgrove.cli.cluster import on_cluster
+    from bayesgrove.cli.dask_cluster import on_cluster
     from bayesgrove.cli.fit import FitRequest
     from bayesgrove.cli.fit import fit as run_fit
     from bayesgrove.cli.progress import log_to_stderr
@@ -211,7 +211,7 @@ def resume(
     verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, help="Tell more.")] = 0,
 ) -> None:
     """Go on with a run of Markov chains that was stopped, or make it longer."""
-    from bayesgrove.cli.cluster import on_cluster
+    from bayesgrove.cli.dask_cluster import on_cluster
     from bayesgrove.cli.fit import resume as run_resume
     from bayesgrove.cli.progress import log_to_stderr
 

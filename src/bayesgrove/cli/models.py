@@ -3,7 +3,7 @@
 from typing import Any
 
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.core.late import late
+from bayesgrove.core.lazy import lazy_import
 from bayesgrove.estimators import registry
 
 MODELS = {model.command: f"{model.module}:{model.name}" for model in registry.MODELS.values()}
@@ -19,7 +19,7 @@ def model_class(name: str) -> Any:
     """The estimator class of a kebab-case name."""
     if name not in MODELS:
         raise InvalidSettingError(f"MODEL is one of {', '.join(MODELS)}, got {name!r}.", model=name)
-    return late(MODELS[name])
+    return lazy_import(MODELS[name])
 
 
 def takes_trees(name: str) -> bool:
@@ -29,4 +29,4 @@ def takes_trees(name: str) -> bool:
 
 def load_model(path: Any) -> Any:
     """A fitted estimator from its model file."""
-    return late(LOADER)(path)
+    return lazy_import(LOADER)(path)

@@ -12,7 +12,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from bayesgrove.cli import run_folder, views
-from bayesgrove.inference.overview import CountLaw
+from bayesgrove.inference.overview import CountDistribution
 from bayesgrove.inference.result import PAIR
 from bayesgrove.report.words import why_another_number
 
@@ -142,7 +142,7 @@ def show_chains(console: Console, model: Any, run: Path) -> None:
     if views.has_levels(model):
         console.print(level_words(model))
     shown = model.result_.n_components if counted == "clusters" else len(model.views_)
-    found = CountLaw(np.arange(shares.size), shares, True)
+    found = CountDistribution(np.arange(shares.size), shares, True)
     reason = why_another_number(model.result_, found, shown, counted[:-1])
     if reason:
         console.print(reason)

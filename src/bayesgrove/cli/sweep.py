@@ -12,7 +12,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from bayesgrove.cli import models
-from bayesgrove.cli.cluster import on_cluster
+from bayesgrove.cli.dask_cluster import on_cluster
 from bayesgrove.cli.settings import build_model, parse_settings, parse_value
 from bayesgrove.cli.show import count
 from bayesgrove.cli.sources import Reading, check_reading, read_rows

@@ -31,7 +31,7 @@ class BHMC(NestedEstimator):
     n_components : int, optional
         So many components instead of countably many.
     path : {"gibbs", "mh"}, default="gibbs"
-        How paths are moved: exactly from their conditional law, or by proposals from the prior (slow).
+        How paths are moved: exactly from their conditional distribution, or by proposals from the prior (slow).
     regraft : bool, default=True
         Also move whole subtrees. Chains mix far better.
     split_merge : bool, default=False

@@ -69,7 +69,7 @@ class Clusterer(ClusterMixin, SavedEstimator, TableEstimator):
         raise NotImplementedError
 
     def _draw_rows(self, rng: np.random.Generator, n_samples: int) -> np.ndarray:
-        """Encoded rows from the predictive law."""
+        """Encoded rows from the predictive distribution."""
         raise NotImplementedError
 
     def _set_result(

@@ -19,9 +19,9 @@ from bayesgrove.models.cross.draw_answers import DrawAnswers
 from bayesgrove.models.cross.draw_growth import grown_rows
 from bayesgrove.models.cross.draw_trees import view_tree
 from bayesgrove.models.cross.mcmc_fit import answers_of_draws, learned_bound, learned_coordinates, make_sampler
+from bayesgrove.models.cross.mcmc_precompile import compile_kernels
 from bayesgrove.models.cross.mcmc_proposals import PROPOSALS
 from bayesgrove.models.cross.mcmc_schedules import default_schedule
-from bayesgrove.models.cross.mcmc_warm import compile_kernels
 
 GROWING_PATH = 0x6409
 

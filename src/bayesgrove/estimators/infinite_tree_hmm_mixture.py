@@ -28,9 +28,9 @@ from bayesgrove.models.tree_hmm import fit as fitting
 from bayesgrove.models.tree_hmm.component_tree import ComponentsTree
 from bayesgrove.models.tree_hmm.links import unique_links
 from bayesgrove.models.tree_hmm.positions import POSITIONS
+from bayesgrove.models.tree_hmm.precompile import compile_kernels
 from bayesgrove.models.tree_hmm.predictive import cluster_probabilities, log_density
 from bayesgrove.models.tree_hmm.tables import Strengths
-from bayesgrove.models.tree_hmm.warm import compile_kernels
 from bayesgrove.stats.partitions import relabel
 
 CONCENTRATION, PAPER_CONCENTRATION = 1.0, 10.0
@@ -59,8 +59,8 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         How an absent child counts, as in `TreeHMM`. The default makes the pattern of filled places part of the model.
     method : {"gibbs", "collapsed", "vb", "paper"}, default="gibbs"
         "collapsed" integrates tables out, an exact reference for few trees. "vb" is the variational fit alone: fast,
-        and no draws. "paper" is the printed procedure, kept for reproduction: it has no stationary law, and what it
-        gives is no sample of a posterior.
+        and no draws. "paper" is the printed procedure, kept for reproduction: it has no stationary distribution, and
+        what it gives is no sample of a posterior.
     init : {"auto", "labels", "vb", "one", "random"} or array of labels, default="auto"
         Where chains begin. "labels" is the partition of a collapsed mixture of labels given their parents' labels, "vb"
         a variational fit; "auto" takes "labels" where positions are shared, else "vb". After "labels", `labels_` is
@@ -74,7 +74,7 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         What `labels_` is: the partition of least expected variation of information or Binder loss, or the draw of
         largest log joint.
     emission : {"auto", "discrete", "gaussian"}, default="auto"
-        Law of labels: tables for texts and codes, independent normal laws for numbers.
+        Distribution of labels: tables for texts and codes, independent normal distributions for numbers.
     n_init : int, default=3
         Variational starts of each chain, the best of which is taken.
     max_iter : int, optional

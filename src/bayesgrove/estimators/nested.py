@@ -21,8 +21,9 @@ from bayesgrove.inference.path_posterior import PathPosterior
 from bayesgrove.inference.path_trees import hierarchy_tree
 from bayesgrove.io.schema import Reading
 from bayesgrove.likelihoods import Bound, GaussianKnownVariance, encode
-from bayesgrove.models.nested.laws import collapsed
-from bayesgrove.models.nested.numbers import LEARN, Numbers, resolve_numbers
+from bayesgrove.models.nested.component_models import collapsed
+from bayesgrove.models.nested.hyperparameters import LEARN, Numbers, resolve_numbers
+from bayesgrove.models.nested.precompile import compile_kernels
 from bayesgrove.models.nested.predictive import (
     choose_draws,
     draw_rows,
@@ -46,7 +47,6 @@ from bayesgrove.models.nested.sampler import NestedSampler
 from bayesgrove.models.nested.schedules import PATHS, default_schedule
 from bayesgrove.models.nested.summaries import SELECTIONS, judge_draws, score_tree, select_tree
 from bayesgrove.models.nested.target import VALUE_NAMES, Target, make_target, sampled_means
-from bayesgrove.models.nested.warm import compile_kernels
 from bayesgrove.report import write_report
 from bayesgrove.stats.paths import path_nodes
 
@@ -163,7 +163,7 @@ class NestedEstimator(ChainEstimator, Clusterer):
         return advice_on_scale(self._bound.values, self.component_variance, self.base_variance)
 
     def _law_of(self, values: np.ndarray) -> Any:
-        """The law of the components of some rows."""
+        """The model of the components of some rows."""
         return sampled_means(values) if self._is_sampled() else collapsed(self._bound.prior, values)
 
     def _penalty_options(self, values: np.ndarray) -> dict[str, Any]:

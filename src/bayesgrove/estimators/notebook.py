@@ -2,7 +2,7 @@
 
 from html import escape
 
-from bayesgrove.inference.overview import cluster_certainty, count_law
+from bayesgrove.inference.overview import cluster_certainty, count_distribution
 from bayesgrove.inference.result import Result
 from bayesgrove.inference.views import view_count_law, view_result
 from bayesgrove.report import words
@@ -16,7 +16,7 @@ def result_html(result: Result) -> str:
         result = view_result(result, 0)  # draws of views are of columns, not of rows
     sentences = (
         *views,
-        words.how_many(result, count_law(result)),
+        words.how_many(result, count_distribution(result)),
         words.how_sure(result, cluster_certainty(result)),
         words.whether_to_trust(result),
     )

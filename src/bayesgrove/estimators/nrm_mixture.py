@@ -42,6 +42,7 @@ from bayesgrove.models.nrm.hyper import free_places, scaled
 from bayesgrove.models.nrm.paper_global import VARIANTS
 from bayesgrove.models.nrm.paper_sampler import PaperSampler
 from bayesgrove.models.nrm.points import euclidean_points
+from bayesgrove.models.nrm.precompile import compile_kernels
 from bayesgrove.models.nrm.predictive import (
     Kept,
     choose_draws,
@@ -54,7 +55,6 @@ from bayesgrove.models.nrm.process import GENERALISED_GAMMA, Process, log_kappa_
 from bayesgrove.models.nrm.sampler import make_sampler
 from bayesgrove.models.nrm.schedules import SAMPLERS, schedule_of
 from bayesgrove.models.nrm.starts import SampleStart
-from bayesgrove.models.nrm.warm import compile_kernels
 from bayesgrove.stats.partitions import relabel
 
 GUIDE_PATH = 0x6D1D
@@ -181,12 +181,12 @@ class NRMMixture(ChainEstimator, Clusterer):
 
     Notes
     -----
-    With u = Gamma(n, 1) / total mass, the joint law is
+    With u = Gamma(n, 1) / total mass, the joint distribution is
     `p(X, partition, u) = u^(n-1) / Gamma(n) exp(-psi(u)) prod_c kappa(|c|, u) p(X_c)`.
 
     **Erratum** (Lee and Choi, NIPS 2015): trees are part of the printed sampler's state but have no density, and its
-    local moves choose points by the present partition; the stationary law is off by .1 to .3 in total variation
-    (tests/exact/test_paper_sampler.py). Here trees are drawn inside the move and cancel.
+    local moves choose points by the present partition; the stationary distribution is off by .1 to .3 in total
+    variation (tests/exact/test_paper_sampler.py). Here trees are drawn inside the move and cancel.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from scipy.special import roots_jacobi
 
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.core.late import late
+from bayesgrove.core.lazy import lazy_import
 from bayesgrove.estimators.mixture_processes import resolve_process
 from bayesgrove.estimators.settings import check_whole
 from bayesgrove.models.nrm.process import FINITE, GENERALISED_GAMMA, PITMAN_YOR, Process
@@ -76,7 +76,7 @@ class PriorClusters:
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw with matplotlib and return the axes; options as in `bg.plot.prior_counts`."""
-        return late("bayesgrove.plot:prior_counts")(self, ax=ax, **options)
+        return lazy_import("bayesgrove.plot:prior_counts")(self, ax=ax, **options)
 
     def __repr__(self) -> str:
         low, high = self.quantile(0.05), self.quantile(0.95)

@@ -5,11 +5,11 @@ from typing import Any, Self
 
 from joblib import effective_n_jobs
 
-from bayesgrove.agglomeration.cluster_rows import ClusterRows
+from bayesgrove.agglomeration.dask_rows import DaskRows
 from bayesgrove.agglomeration.randomized import default_max_depth
 from bayesgrove.agglomeration.splits import Settings
 from bayesgrove.core.rng import resolve_seed
-from bayesgrove.estimators.cluster_input import Source, bind_on_cluster, cluster_source
+from bayesgrove.estimators.dask_input import Source, bind_on_cluster, cluster_source
 from bayesgrove.estimators.settings import check_choice, check_whole
 from bayesgrove.estimators.tree_clusterer import TreeClusterer
 from bayesgrove.io.blocks import gather_blocks, is_block_source
@@ -192,7 +192,7 @@ class RandomizedBHC(TreeClusterer):
     def _build(self, bound: Bound) -> Fitted:
         return self._grow(bound)
 
-    def _grow(self, bound: Bound, remote: ClusterRows | None = None) -> Fitted:
+    def _grow(self, bound: Bound, remote: DaskRows | None = None) -> Fitted:
         settings = self._settings(bound.values.shape[0] if remote is None else remote.n_rows)
         n_threads, progress = effective_n_jobs(self.n_jobs), self._progress_callback()
         shared = (bound, self.concentration, settings, self._seed, n_threads, progress)

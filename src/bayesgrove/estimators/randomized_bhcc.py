@@ -2,13 +2,13 @@
 
 from typing import Any, Self
 
-from bayesgrove.estimators.cluster_input import Source, bind_on_cluster, cluster_source
 from bayesgrove.estimators.cross_inputs import per_column
 from bayesgrove.estimators.cross_trees import CrossTreeClusterer
+from bayesgrove.estimators.dask_input import Source, bind_on_cluster, cluster_source
 from bayesgrove.estimators.settings import check_choice, check_whole
 from bayesgrove.io.blocks import gather_blocks, is_block_source
 from bayesgrove.likelihoods import Bound
-from bayesgrove.models.cross.cluster_table import CrossRows
+from bayesgrove.models.cross.dask_table import CrossRows
 from bayesgrove.models.cross.fit import Fitted
 from bayesgrove.models.cross.randomized import RULES, RandomizedSettings
 from bayesgrove.models.cross.search import SearchSettings

@@ -188,8 +188,8 @@ class TreeEstimator(ClusterMixin, SavedEstimator):
     def sample(self, n_samples: int = 1, random_state: Any = None, like: TreeData | None = None) -> TreeData:
         """New trees; their clusters are in `targets`.
 
-        The model is a law of labels and filled places given the internal nodes. These are taken from trees of the same
-        cluster in `fit`, or from those given.
+        The model is a distribution of labels and filled places given the internal nodes. These are taken from trees of
+        the same cluster in `fit`, or from those given.
 
         Parameters
         ----------

@@ -61,9 +61,9 @@ class TreeHMM(EMTreeEstimator):
         Of the symmetric Dirichlet priors of all tables (alpha); 1 is maximum likelihood. A dict gives numbers for
         "initial", "emission", "switching" and "transition".
     estep : {"exact", "paper"}, default="exact"
-        "paper" repeats the paper's downward pass, which takes conditional laws for posteriors; it is no EM.
+        "paper" repeats the paper's downward pass, which takes conditional distributions for posteriors; it is no EM.
     emission : {"auto", "discrete", "gaussian"}, default="auto"
-        Law of labels: tables for texts and codes, independent normal laws for numbers.
+        Distribution of labels: tables for texts and codes, independent normal distributions for numbers.
     n_init : int, default=3
         Starts from random tables; the best objective wins.
     max_iter : int, default=100

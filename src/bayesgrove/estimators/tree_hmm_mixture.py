@@ -41,9 +41,9 @@ class TreeHMMMixture(EMTreeEstimator):
     missing : {"bottom_prior", "bottom", "renorm"}, default="bottom_prior"
         How an absent child counts, as in `TreeHMM`.
     estep : {"exact", "paper"}, default="exact"
-        "paper" repeats the paper's downward pass, which takes conditional laws for posteriors; it is no EM.
+        "paper" repeats the paper's downward pass, which takes conditional distributions for posteriors; it is no EM.
     emission : {"auto", "discrete", "gaussian"}, default="auto"
-        Law of labels: tables for texts and codes, independent normal laws for numbers.
+        Distribution of labels: tables for texts and codes, independent normal distributions for numbers.
     n_init : int, default=3
         Starts from random tables; the best objective wins.
     max_iter : int, default=100

@@ -114,7 +114,7 @@ def with_n_labels(data: TreeData, n_labels: int) -> TreeData:
 
 
 def check_emission(data: TreeData, emission: str) -> None:
-    """Refuse a law of emissions that does not fit the labels."""
+    """Refuse a distribution of emissions that does not fit the labels."""
     is_continuous = data.forest.values is not None
     if emission == "gaussian" and not is_continuous:
         raise InvalidSettingError(

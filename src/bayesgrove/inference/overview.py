@@ -91,7 +91,7 @@ def _tree_certainty(result: Result) -> np.ndarray:
     return np.where(sizes == 1, 1.0, np.where(pairs_found == wanted, mean, np.nan))
 
 
-class CountLaw(NamedTuple):
+class CountDistribution(NamedTuple):
     """Probabilities of numbers of clusters."""
 
     counts: np.ndarray
@@ -109,7 +109,7 @@ class CountLaw(NamedTuple):
         return int(self.counts[best[0]]), int(self.counts[best[1]])
 
 
-def count_law(result: Result) -> CountLaw | None:
+def count_distribution(result: Result) -> CountDistribution | None:
     """How probable each number of clusters is: in the draws, or among the partitions that the tree allows."""
     posterior = result.draws_of_clusters
     if posterior is not None:
@@ -118,11 +118,11 @@ def count_law(result: Result) -> CountLaw | None:
         if numbers is None:
             numbers = np.array([np.unique(draw).size for draw in labels.reshape(-1, labels.shape[2])])
         counts, seen = np.unique(numbers.astype(np.int64), return_counts=True)
-        return CountLaw(counts, seen / seen.sum(), True)
+        return CountDistribution(counts, seen / seen.sum(), True)
     if result.tree.log_merge_odds is None:
         return None
     least, law = cluster_count_law(result.tree)
-    return CountLaw(np.arange(least, least + law.size), law, False)
+    return CountDistribution(np.arange(least, least + law.size), law, False)
 
 
 def rank_counts(values: np.ndarray, n_bins: int = 20) -> np.ndarray:

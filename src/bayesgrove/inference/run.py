@@ -1,4 +1,4 @@
-"""Several chains of one sampler: in turn, in threads or in processes, in memory or in a folder, to the same bits."""
+"""Several chains of one sampler: in turn, in threads or in processes, in memory or in a folder, bit-identical."""
 
 import contextlib
 import math
@@ -15,7 +15,7 @@ import numpy as np
 from bayesgrove.core.additions import ADDITIONS
 from bayesgrove.core.errors import InvalidSettingError, RunStoppedError
 from bayesgrove.inference.board import Board, new_board
-from bayesgrove.inference.cluster import active_client, map_on_cluster
+from bayesgrove.inference.dask_cluster import active_client, map_on_cluster
 from bayesgrove.inference.folder import write_run, writing
 from bayesgrove.inference.monitors import Monitor, heeding_ctrl_c, watching
 from bayesgrove.inference.repair import repair_run

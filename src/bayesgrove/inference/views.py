@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesgrove.inference.cross_posterior import CrossPosterior
 from bayesgrove.inference.description import SAMPLE_COLUMNS, describe_view, spread
-from bayesgrove.inference.overview import MOST_PAIR_DRAWS, CountLaw, pairs_of_places
+from bayesgrove.inference.overview import MOST_PAIR_DRAWS, CountDistribution, pairs_of_places
 from bayesgrove.inference.result import Result, View
 from bayesgrove.stats.partitions import co_clustering
 from bayesgrove.trees import Tree, cluster_count_law, neighbours_together
@@ -90,16 +90,16 @@ def same_view_sample(result: Result, most: int) -> ColumnPairs | None:
     return ColumnPairs(columns, pairs_of_places(neighbours_together(tree), places), False)
 
 
-def view_count_law(result: Result) -> CountLaw | None:
+def view_count_law(result: Result) -> CountDistribution | None:
     """How probable each number of views is: in the draws, or among the partitions that the column tree allows."""
     if isinstance(result.posterior, CrossPosterior):
         counts, seen = np.unique(result.posterior.n_views, return_counts=True)
-        return CountLaw(counts, seen / seen.sum(), True)
+        return CountDistribution(counts, seen / seen.sum(), True)
     tree = result.column_tree
     if tree is None or tree.log_merge_odds is None:
         return None
     least, law = cluster_count_law(tree)
-    return CountLaw(np.arange(least, least + law.size), law, False)
+    return CountDistribution(np.arange(least, least + law.size), law, False)
 
 
 def columns_to_draw(views: tuple[View, ...], column_tree: Tree | None, most: int = SAMPLE_COLUMNS) -> np.ndarray:

@@ -157,7 +157,7 @@ class Likelihood:
         raise NotImplementedError
 
     def described_by(self, prior: Any, encoding: Encoding) -> "Likelihood":
-        """This likelihood with all numbers of the prior, in the table's own units."""
+        """This likelihood with all hyperparameters, in the table's own units."""
         raise NotImplementedError
 
     def learned_columns(self, n_columns: int, free: tuple[str, ...]) -> list[bool]:

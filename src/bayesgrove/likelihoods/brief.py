@@ -1,4 +1,4 @@
-"""Binding a likelihood to rows that stand in parts: from a few numbers of each part to the same bits as from one table.
+"""Binding a likelihood to rows that stand in parts: from a few numbers of each part, bit-identical to one table.
 
 All a likelihood takes from a table are the kinds of its columns, their extremes, lower medians and moments.
 """

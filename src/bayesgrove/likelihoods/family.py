@@ -107,7 +107,7 @@ class Family:
     factors : mapping, optional
         Limits of factors while a tree learns, where they are narrower than those of `hyper`.
     signed : tuple of str
-        Numbers of the prior that need not be positive.
+        Hyperparameters that need not be positive.
     is_nominal : bool
         Whether cells are categories without an order.
     has_zeros : bool
@@ -153,7 +153,7 @@ class Family:
         return self.numbers.index(name)
 
     def pack(self, prior: Any) -> tuple[list[float], int, float]:
-        """Numbers of the prior of one column, how many statistics it has, and its grain."""
+        """Hyperparameters of one column, how many statistics it has, and its grain."""
         size = int(prior.start[-1]) if "start" in prior._fields else self.width
         grain = float(prior.grain[0]) if "grain" in prior._fields else 0.0
         return [float(getattr(prior, name)[0]) for name in self.numbers], size, grain

@@ -132,8 +132,8 @@ def ranks(result: Any, ax: Any = None, *, scalar: str = "log_joint", title: str 
     """Draw where each chain's draws stand among those of all chains, and return the matplotlib axes.
 
     Every chain has a row: bars say how many more (or fewer) of its draws than expected have these ranks. Chains that
-    sample one law stay within the grey band, which holds 95 % of bars if draws are independent. The halves of a single
-    chain are compared.
+    sample the same distribution stay within the grey band, which holds 95 % of bars if draws are independent. The halves
+    of a single chain are compared.
 
     Parameters
     ----------
@@ -182,13 +182,13 @@ class RankBars(NamedTuple):
 
 
 def rank_bars(values: np.ndarray) -> RankBars:
-    """Counts, their mean, and the band of a chain that is like the others, by the hypergeometric law."""
+    """Counts, their mean, and the band of a chain that is like the others, by the hypergeometric distribution."""
     from scipy.stats import hypergeom
 
     n_draws = values.shape[1]
     counts = rank_counts(values, int(np.clip(n_draws // DRAWS_PER_BIN, 2, MAX_BINS)))
-    law = hypergeom(values.size, counts.sum(axis=0), n_draws)
-    return RankBars(counts, counts.mean(axis=0), law.ppf(0.5 - LEVEL / 2), law.ppf(0.5 + LEVEL / 2))
+    null = hypergeom(values.size, counts.sum(axis=0), n_draws)
+    return RankBars(counts, counts.mean(axis=0), null.ppf(0.5 - LEVEL / 2), null.ppf(0.5 + LEVEL / 2))
 
 
 def _draw_rank_bars(ax: Any, bars: RankBars, styles: list[dict[str, Any]]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.inference.overview import CountLaw, count_law
+from bayesgrove.inference.overview import CountDistribution, count_distribution
 from bayesgrove.plot.axes import new_axes
 from bayesgrove.plot.colours import PALETTE
 from bayesgrove.plot.subjects import as_result_of_rows, no_probabilities
@@ -43,19 +43,19 @@ def cluster_counts(result: Any, ax: Any = None, *, level: float = 0.9, title: st
     result = as_result_of_rows(result)
     if not 0.0 < level <= 1.0:
         raise InvalidSettingError(f"level lies between 0 and 1, got {level}. Try 0.9.")
-    law = count_law(result)
-    if law is None:
+    distribution = count_distribution(result)
+    if distribution is None:
         raise no_probabilities("cluster_counts")
     ax = new_axes(ax, (5.6, 3.6))
-    shown = shown_counts(law)
-    counts, percent = law.counts[shown], 100.0 * law.probability[shown]
+    shown = shown_counts(distribution)
+    counts, percent = distribution.counts[shown], 100.0 * distribution.probability[shown]
     own = counts == result.n_clusters
     ax.bar(counts, percent, 0.82, color=np.where(own, PALETTE[0], OTHERS).tolist())
-    low, high = law.interval(level)
+    low, high = distribution.interval(level)
     top = float(percent.max())
     ax.set_ylim(0.0, 1.22 * top)
     ax.set_xlim(min(counts[0], low) - 0.8, max(counts[-1], high) + 0.8)
-    name_axes(ax, "number of clusters", "share of draws (%)" if law.is_sampled else "probability (%)")
+    name_axes(ax, "number of clusters", "share of draws (%)" if distribution.is_sampled else "probability (%)")
     _bracket(ax, low, high, top, f"{100 * level:.3g} %: {low:,}" + (f" to {high:,}" if high > low else ""))
     n = result.n_clusters
     set_title(ax, f"fit: {n:,} cluster{'' if n == 1 else 's'} (blue)" if title is None else title)
@@ -88,14 +88,14 @@ def prior_counts(prior: Any, ax: Any = None, *, level: float = 0.9, title: str |
     """
     if not 0.0 < level <= 1.0:
         raise InvalidSettingError(f"level lies between 0 and 1, got {level}. Try 0.9.")
-    law = CountLaw(prior.counts, prior.probabilities, False)
+    distribution = CountDistribution(prior.counts, prior.probabilities, False)
     ax = new_axes(ax, (5.6, 3.6))
-    shown = shown_counts(law)
-    percent = 100.0 * law.probability[shown]
-    ax.bar(law.counts[shown], percent, 0.82, color=OTHERS)
-    low, high = law.interval(level)
+    shown = shown_counts(distribution)
+    percent = 100.0 * distribution.probability[shown]
+    ax.bar(distribution.counts[shown], percent, 0.82, color=OTHERS)
+    low, high = distribution.interval(level)
     ax.set_ylim(0.0, 1.22 * float(percent.max()))
-    ax.set_xlim(0.2, max(law.counts[shown][-1], high) + 0.8)
+    ax.set_xlim(0.2, max(distribution.counts[shown][-1], high) + 0.8)
     name_axes(ax, "number of clusters", "prior probability (%)")
     _bracket(
         ax, low, high, float(percent.max()), f"{100 * level:.3g} %: {low:,}" + (f" to {high:,}" if high > low else "")
@@ -121,9 +121,9 @@ def _bracket(ax: Any, low: int, high: int, top: float, words: str) -> None:
     )
 
 
-def shown_counts(law: CountLaw) -> np.ndarray:
+def shown_counts(distribution: CountDistribution) -> np.ndarray:
     """The numbers from the first to the last with more than a negligible probability."""
-    seen = np.flatnonzero(law.probability >= min(NEGLIGIBLE, law.probability.max()))
+    seen = np.flatnonzero(distribution.probability >= min(NEGLIGIBLE, distribution.probability.max()))
     return np.arange(seen[0], seen[-1] + 1)
 
 

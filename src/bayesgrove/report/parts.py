@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesgrove.inference.overview import (
-    CountLaw,
+    CountDistribution,
     cluster_certainty,
-    count_law,
+    count_distribution,
     pair_sample,
     principal_plane,
 )
@@ -43,9 +43,9 @@ def bounds_of_view(n_views: int) -> Bounds:
 
 def hierarchy_document(result: Result, bounds: Bounds) -> dict[str, Any]:
     """Everything a page shows of the labels and the tree of a result."""
-    law, certainty, described = count_law(result), cluster_certainty(result), result.description
+    distribution, certainty, described = count_distribution(result), cluster_certainty(result), result.description
     return {
-        "summary": _summary(result, law, certainty),
+        "summary": _summary(result, distribution, certainty),
         "items": _items(result, bounds.labels),
         "tree": tree_document(result, bounds.leaves),
         "clusters": _clusters(result, certainty),
@@ -54,18 +54,18 @@ def hierarchy_document(result: Result, bounds: Bounds) -> dict[str, Any]:
         "similarity": _similarity(result, bounds.pairs),
         "table": None if described is None else table_document(described),
         "embedding": None if described is None else embedding_document(principal_plane(described)),
-        "counts": None if law is None else _counts(law),
+        "counts": None if distribution is None else _counts(distribution),
     }
 
 
-def _summary(result: Result, law: CountLaw | None, certainty: np.ndarray | None) -> dict[str, Any]:
+def _summary(result: Result, distribution: CountDistribution | None, certainty: np.ndarray | None) -> dict[str, Any]:
     return {
         "n_items": int(result.labels.size),
         "n_columns": len(result.feature_names),
         "noun": result.noun,
         "n_clusters": result.n_clusters,
         "log_evidence": None if result.log_evidence is None else number(result.log_evidence),
-        "how_many": words.how_many(result, law),
+        "how_many": words.how_many(result, distribution),
         "how_sure": words.how_sure(result, certainty),
         "which_features": words.which_features(result),
         "trust": words.whether_to_trust(result),
@@ -102,10 +102,10 @@ def _similarity(result: Result, most: int) -> dict[str, Any] | None:
     }
 
 
-def _counts(law: CountLaw) -> dict[str, Any]:
-    kept = law.probability >= 1e-4
+def _counts(distribution: CountDistribution) -> dict[str, Any]:
+    kept = distribution.probability >= 1e-4
     return {
-        "counts": law.counts[kept].tolist(),
-        "probability": [round(float(p), 6) for p in law.probability[kept]],
-        "is_sampled": law.is_sampled,
+        "counts": distribution.counts[kept].tolist(),
+        "probability": [round(float(p), 6) for p in distribution.probability[kept]],
+        "is_sampled": distribution.is_sampled,
     }

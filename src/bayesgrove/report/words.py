@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bayesgrove.inference.overview import CountLaw
+from bayesgrove.inference.overview import CountDistribution
 from bayesgrove.inference.result import Result
 from bayesgrove.stats.profiles import Profile
 
@@ -17,7 +17,7 @@ ESTIMATES = {
 }
 
 
-def how_many(result: Result, law: CountLaw | None) -> str:
+def how_many(result: Result, distribution: CountDistribution | None) -> str:
     """The number of clusters and how probable it is."""
     n_clusters, sizes = result.n_clusters, np.bincount(result.labels)
     start = f"{count(result.labels.size, result.noun)} in {count(n_clusters, 'cluster')}"
@@ -27,35 +27,39 @@ def how_many(result: Result, law: CountLaw | None) -> str:
         united = count(result.n_components, "component")
         start += f" They are unions of {united} of the mixture that no valley of the density separates."
         if result.cluster_posterior is None:
-            return start if law is None else f"{start} {_chances(result, law, result.n_components, 'component')}"
-    return start if law is None else f"{start} {_chances(result, law, n_clusters, 'cluster')}"
+            return (
+                start
+                if distribution is None
+                else f"{start} {_chances(result, distribution, result.n_components, 'component')}"
+            )
+    return start if distribution is None else f"{start} {_chances(result, distribution, n_clusters, 'cluster')}"
 
 
-def how_many_views(result: Result, law: CountLaw | None) -> str:
+def how_many_views(result: Result, distribution: CountDistribution | None) -> str:
     """The number of views, their columns, and how probable that number is."""
     sizes = sorted((view.columns.size for view in result.views), reverse=True)
     start = f"{count(len(result.feature_names), 'column')} in {count(len(sizes), 'view')}"
     shown = ", ".join(f"{size:,}" for size in sizes[:MOST_SIZES])
     start += f" (of {shown}{' ...' if len(sizes) > MOST_SIZES else ''} columns)." if len(sizes) > 1 else "."
-    return start if law is None else f"{start} {_chances(result, law, len(sizes), 'view')}"
+    return start if distribution is None else f"{start} {_chances(result, distribution, len(sizes), 'view')}"
 
 
-def _chances(result: Result, law: CountLaw, n: int, noun: str) -> str:
-    start, of = ("", "of the draws have") if law.is_sampled else ("Given this tree, ", "probability for")
-    chance = float(law.probability[law.counts == n].sum())
-    low, high = law.interval()
+def _chances(result: Result, distribution: CountDistribution, n: int, noun: str) -> str:
+    start, of = ("", "of the draws have") if distribution.is_sampled else ("Given this tree, ", "probability for")
+    chance = float(distribution.probability[distribution.counts == n].sum())
+    low, high = distribution.interval()
     span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     words = f"{start}{percent(chance)} {of} {count(n, noun)}, at least 90 % {of} {span}."
-    return f"{words} {why_another_number(result, law, n, noun)}".rstrip()
+    return f"{words} {why_another_number(result, distribution, n, noun)}".rstrip()
 
 
-def why_another_number(result: Result, law: CountLaw, n: int, noun: str) -> str:
+def why_another_number(result: Result, distribution: CountDistribution, n: int, noun: str) -> str:
     """Why the estimate has a number of clusters that few draws have; nothing where it is in their 90 % interval."""
-    low, high = law.interval()
-    if low <= n <= high or not law.is_sampled:
+    low, high = distribution.interval()
+    if low <= n <= high or not distribution.is_sampled:
         return ""
     meaning = ESTIMATES.get(str(getattr(result.posterior, "attributes", {}).get("estimate")), "one partition")
-    likeliest = int(law.counts[np.argmax(law.probability)])
+    likeliest = int(distribution.counts[np.argmax(distribution.probability)])
     return f"The {count(n, noun)} shown are {meaning}, a summary of all draws; the most frequent number is {likeliest}."
 
 

@@ -12,7 +12,7 @@ from joblib import Parallel, delayed
 from bayesgrove.core.errors import InvalidSettingError, InvalidTableError, RunStoppedError
 from bayesgrove.core.table import Table, table_from_array
 from bayesgrove.estimators.settings import check_n_jobs
-from bayesgrove.inference.cluster import active_client, as_done_on_cluster
+from bayesgrove.inference.dask_cluster import active_client, as_done_on_cluster
 from bayesgrove.io.columns import unmasked
 from bayesgrove.io.frames import is_frame, refuse_unread, table_from_frame
 from bayesgrove.io.tree_data import TreeData

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError, InvalidTreeError
-from bayesgrove.core.late import late
+from bayesgrove.core.lazy import lazy_import
 from bayesgrove.trees import convert, cuts, html, invariants, newick, text, traverse
 from bayesgrove.trees.heights import heights_from_odds, odds_offset
 
@@ -337,7 +337,7 @@ class Tree:
         """Draw with matplotlib and return the axes; options as in `bg.plot.dendrogram` and `icicle`."""
         if kind not in ("dendrogram", "icicle"):
             raise InvalidSettingError(f'kind is "dendrogram" or "icicle", got {kind!r}. Choose one of these.')
-        return late(f"bayesgrove.plot:{kind}")(self, ax=ax, **options)
+        return lazy_import(f"bayesgrove.plot:{kind}")(self, ax=ax, **options)
 
 
 def _frozen(values: ArrayLike, dtype: Any) -> np.ndarray:

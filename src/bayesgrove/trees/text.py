@@ -20,9 +20,9 @@ def tree_to_text(tree: "Tree", max_lines: int = 40) -> str:
     --------
     >>> from bayesgrove.trees.table import Tree
     >>> print(Tree.from_merges([[0, 1], [2, 3]], [4.0, -3.0], leaf_labels=("cat", "lion", "oak")).to_text())
-    3 items, together .05
+    3 items, merge probability .05
     ├─ oak
-    └─ 2 items, together .98
+    └─ 2 items, merge probability .98
        ├─ cat
        └─ lion
     """

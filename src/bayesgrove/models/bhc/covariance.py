@@ -26,7 +26,7 @@ def with_covariances(bound: Bound, rows: Any, hyper: str) -> Bound | None:
     ----------
     bound : Bound
         Under independent columns.
-    rows : ndarray or ClusterRows
+    rows : ndarray or DaskRows
         Encoded rows.
     hyper : str
         What is learned, as in `bind`.
@@ -60,7 +60,7 @@ def fit_either(diagonal: Bound, full: Bound, rows: Any, fit: Fit, fit_all: Fit |
     Parameters
     ----------
     diagonal, full : Bound
-    rows : ndarray or ClusterRows
+    rows : ndarray or DaskRows
         Encoded rows; where they are many, some of them decide.
     fit : callable
         Finds the tree of a bound table.

@@ -51,7 +51,7 @@ class Fitted(NamedTuple):
     depth: int
     steps: dict[str, float]
     rows: Any
-    """Encoded rows: an array, or `ClusterRows`."""
+    """Encoded rows: an array, or `DaskRows`."""
     complete: bool
     """Whether no cell in use is missing."""
 

@@ -54,7 +54,7 @@ class Answers(Protocol):
         new_view: str = "sequential",
         rng: np.random.Generator | None = None,
     ) -> float:
-        """Log density of a new column of encoded cells with its own family and numbers of its prior."""
+        """Log density of a new column of encoded cells with its own family and hyperparameters."""
 
     def same_view_probability(self) -> np.ndarray:
         """Probability that two columns stand in the same view, shape (n_columns, n_columns)."""

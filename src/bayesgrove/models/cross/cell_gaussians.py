@@ -20,7 +20,7 @@ LIGHTEST_TERM = math.log(1e-10)
 
 @kernel
 def numbers_of(params, j, numbers, term):
-    """Numbers of the prior in a term: its own where terms have them, else those of column j."""
+    """Hyperparameters in a term: its own where terms have them, else those of column j."""
     return numbers[term] if numbers.shape[0] > 0 else params[j]
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesgrove.agglomeration.parts import Package
+from bayesgrove.agglomeration.dask_parts import Package
 from bayesgrove.models.cross.fixed_trees import add_constants, node_weights, root_log_q, set_on_tree
 from bayesgrove.models.cross.row_trees import log_weights
 from bayesgrove.models.cross.tree_lanes import lane_log_q

@@ -111,7 +111,7 @@ class DrawAnswers:
         new_view: str = "sequential",
         rng: np.random.Generator | None = None,
     ) -> float:
-        """Log density of a new column of encoded cells with its own family and numbers of its prior."""
+        """Log density of a new column of encoded cells with its own family and hyperparameters."""
         width = FAMILIES[family].width or n_categories
         column = NewColumn(np.ascontiguousarray(y, float), family, np.ascontiguousarray(params, float), width)
         return new_column_log_density(self.draws, column, form, new_view, rng)

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesgrove.likelihoods import Bound, relearned
 from bayesgrove.likelihoods.base import LOG_2
-from bayesgrove.models.cross.cluster_table import table_of
+from bayesgrove.models.cross.dask_table import table_of
 from bayesgrove.models.cross.evidence import Problem, flat_bound
 from bayesgrove.models.cross.fixed_trees import row_tree
 from bayesgrove.models.cross.learning import Numbers, Wanted, learn, new_space

@@ -15,8 +15,8 @@ from bayesgrove.agglomeration.splits import Settings as RowSettings
 from bayesgrove.core.constants import NULL
 from bayesgrove.likelihoods.columns import ColumnsPrior
 from bayesgrove.likelihoods.parts import part_of_prior
-from bayesgrove.models.cross.cluster_table import ClusterTable
 from bayesgrove.models.cross.column_trees import Node, union_node, whole_node
+from bayesgrove.models.cross.dask_table import ClusterTable
 from bayesgrove.models.cross.evidence import Problem, flat_bound, grow_views, log_evidence
 from bayesgrove.models.cross.fixed_trees import root_logs
 from bayesgrove.models.cross.polish import Partition, views_of

@@ -16,7 +16,7 @@ from bayesgrove.likelihoods.columns import ColumnsPrior
 from bayesgrove.likelihoods.families import FAMILIES
 from bayesgrove.likelihoods.parts import part_of_prior
 from bayesgrove.models.cross.cell_mixtures import CellMixtures, log_density
-from bayesgrove.models.cross.cluster_table import columns_of, table_of
+from bayesgrove.models.cross.dask_table import columns_of, table_of
 from bayesgrove.models.cross.evidence import Problem
 from bayesgrove.models.cross.search import CrossFit
 from bayesgrove.models.cross.tree_cells import ViewNodes, table_cell_mixtures, view_nodes
@@ -223,7 +223,7 @@ class TreeAnswers:
         family : int
             Its code in `likelihoods.families`.
         params : ndarray of shape (4,)
-            Numbers of its prior.
+            Its hyperparameters.
         n_categories : int
             Of a categorical column.
         form : {"normalised", "paper"}

@@ -29,7 +29,7 @@ N_SEQUENTIAL = 100
 
 
 class NewColumn(NamedTuple):
-    """Encoded cells of a new column, its family's code and the numbers of its prior."""
+    """Encoded cells of a new column, its family's code and the hyperparameters."""
 
     cells: np.ndarray
     family: int

@@ -53,7 +53,7 @@ class ViewTable(NamedTuple):
     kind: np.ndarray
     """(n_columns,) COUNTED, NORMAL, ...."""
     params: np.ndarray
-    """(n_columns, 4) numbers of the prior, of columns that are not COUNTED."""
+    """(n_columns, 4) hyperparameters, of columns that are not COUNTED."""
     values: np.ndarray
     """(n_columns, n_rows) encoded cells."""
     constants: np.ndarray
@@ -167,7 +167,7 @@ def stack_parts(parts: list[Part]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return codes, np.array(starts, np.uint32), np.concatenate(tables)
 
 
-# Parts of a column by family: (numbers of the prior, width, cells, most entries of a table) -> kind and parts.
+# Parts of a column by family: (hyperparameters, width, cells, most entries of a table) -> kind and parts.
 
 
 def parts_of_categorical(params: np.ndarray, width: int, cells: np.ndarray, square: int) -> tuple[int, list[Part]]:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from bayesgrove.core.jit import borrower, kernel
-from bayesgrove.models.nested.laws import log_density_rows, log_prior_rows
+from bayesgrove.models.nested.component_models import log_density_rows, log_prior_rows
 from bayesgrove.models.nested.nodes import all_nodes
 from bayesgrove.models.nested.state import REMAINDER, ROOT, State
 from bayesgrove.models.nested.target import (

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.core.rng import generator, state_from_json, state_to_json
-from bayesgrove.models.nested.laws import fill_rows, row_width
+from bayesgrove.models.nested.component_models import fill_rows, row_width
 from bayesgrove.models.nested.nodes import add_count, new_child
 from bayesgrove.models.nested.penalty import chance_table
 from bayesgrove.models.nested.state import (

@@ -18,7 +18,7 @@ import numpy as np
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.drawing import draw_rows_of
-from bayesgrove.models.nested.laws import fill_scores
+from bayesgrove.models.nested.component_models import fill_scores
 from bayesgrove.models.nested.packing import unpacked
 from bayesgrove.models.nested.target import (
     ALPHA,

@@ -5,7 +5,7 @@ import numpy as np
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
 from bayesgrove.core.rng import generator
-from bayesgrove.models.nested.laws import draw_rows, row_width
+from bayesgrove.models.nested.component_models import draw_rows, row_width
 from bayesgrove.models.nested.nodes import put_in
 from bayesgrove.models.nested.paths import propose_path
 from bayesgrove.models.nested.penalty_moves import start_margins

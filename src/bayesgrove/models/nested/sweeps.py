@@ -2,7 +2,7 @@
 
 from bayesgrove.core.constants import NEEDS_CAPACITY, NOT_FINITE, OK
 from bayesgrove.core.jit import borrower, kernel
-from bayesgrove.models.nested.laws import draw_rows
+from bayesgrove.models.nested.component_models import draw_rows
 from bayesgrove.models.nested.nodes import shuffle
 from bayesgrove.models.nested.paths import gibbs_paths
 from bayesgrove.models.nested.variances import draw_variances

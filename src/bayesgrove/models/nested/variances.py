@@ -3,7 +3,7 @@
 import math
 
 from bayesgrove.core.jit import borrower
-from bayesgrove.models.nested.laws import squared_distance
+from bayesgrove.models.nested.component_models import squared_distance
 from bayesgrove.models.nested.target import BASE_VARIANCE, COMPONENT_VARIANCE
 
 LEAST, MOST = 1e-150, 1e150

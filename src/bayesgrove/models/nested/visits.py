@@ -7,7 +7,7 @@ import numpy as np
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import NumericalError
 from bayesgrove.core.jit import borrower
-from bayesgrove.models.nested.laws import fill_scores, join_row, leave_row, open_row
+from bayesgrove.models.nested.component_models import fill_scores, join_row, leave_row, open_row
 from bayesgrove.models.nested.nodes import new_child, put_in, take_out
 from bayesgrove.models.nested.state import N_FREE, REMAINDER, TOP
 from bayesgrove.models.nested.target import GAMMA

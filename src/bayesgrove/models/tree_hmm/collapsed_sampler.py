@@ -97,7 +97,7 @@ class CollapsedTreeSampler:
         return self.target.n_trees
 
     def fingerprint(self) -> dict[str, Any]:
-        """Settings, and hashes of the trees and of the numbers of the prior."""
+        """Settings, and hashes of the trees and of the hyperparameters."""
         return {**self.about, **fingerprint_of(self.target)}
 
     def start(self, rng: np.random.Generator) -> CollapsedState:

@@ -60,7 +60,7 @@ class TreeMixtureSampler:
         return "processes" if self.n_items < 300 else "threads"
 
     def fingerprint(self) -> dict[str, Any]:
-        """Settings, and hashes of the trees and of the numbers of the prior."""
+        """Settings, and hashes of the trees and of the hyperparameters."""
         return {**self.about, **fingerprint_of(self.target)}
 
     def start(self, rng: np.random.Generator) -> State:

@@ -105,7 +105,7 @@ function scalarsView(host, model, state) {
   host.append(
     el("div", { class: "tools" }, el("label", { for: "scalar", text: "Scalar" }), box, keys),
     el("div", { class: "side-by-side" },
-      el("div", {}, el("h3", { text: "Trace" }), el("p", { class: "note", text: "Chains that explore one law look alike: they overlap from beginning to end, without steps or drift." }), trace),
+      el("div", {}, el("h3", { text: "Trace" }), el("p", { class: "note", text: "Chains that explore the same distribution look alike: they overlap from beginning to end, without steps or drift." }), trace),
       el("div", {}, el("h3", { text: "Ranks" }), el("p", { class: "note", text: ranksNote(model) }), ranks)),
   );
   const draw = () => {
@@ -169,7 +169,7 @@ function drawRanks(place, scalar, series, focus) {
 }
 
 /**
- * Expected number of a chain's draws per bin, and two standard deviations of the binomial law around it.
+ * Expected number of a chain's draws per bin, and two standard deviations of the binomial distribution around it.
  *
  * A bin's share is taken from all chains: for a scalar of many values that is one in so many bins, and for one with
  * ties, such as the number of clusters, it is what chains that agree would have.

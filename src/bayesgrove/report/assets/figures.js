@@ -124,36 +124,36 @@ function lineKey({ colour, dash }) {
 
 /** How probable each number of clusters is; the number that the page shows is marked. */
 function countsFigure(host, model, state) {
-  const law = model.data.counts;
-  if (!law || law.counts.length === 0) return;
+  const distribution = model.data.counts;
+  if (!distribution || distribution.counts.length === 0) return;
   const place = el("div", { class: "counts-figure" });
   host.append(el("h3", { text: "Number of clusters" }), place);
-  const draw = () => drawCounts(place, law, state.clusters.length);
+  const draw = () => drawCounts(place, distribution, state.clusters.length);
   state.on("cut", draw);
   state.on("theme", draw);
 }
 
-function drawCounts(place, law, shown) {
-  const words = law.is_sampled ? "share of draws" : "probability";
-  const label = `${words} of numbers of clusters: ${law.counts.map((n, k) => `${n}: ${chance(law.probability[k])}`).slice(0, 30).join(", ")}`;
+function drawCounts(place, distribution, shown) {
+  const words = distribution.is_sampled ? "share of draws" : "probability";
+  const label = `${words} of numbers of clusters: ${distribution.counts.map((n, k) => `${n}: ${chance(distribution.probability[k])}`).slice(0, 30).join(", ")}`;
   const figure = makeFigure(place, { height: 210, most: 620, label, margin: { top: 24 } });
   const ranges = innerRanges(figure);
-  const isNear = shown >= law.counts[0] - 3 && shown <= law.counts[law.counts.length - 1] + 3;
-  const numbers = isNear ? [...law.counts, shown] : law.counts;
+  const isNear = shown >= distribution.counts[0] - 3 && shown <= distribution.counts[distribution.counts.length - 1] + 3;
+  const numbers = isNear ? [...distribution.counts, shown] : distribution.counts;
   const x = d3.scaleLinear([d3.min(numbers) - 0.6, d3.max(numbers) + 0.6], ranges.x);
-  const y = d3.scaleLinear([0, d3.max(law.probability)], ranges.y).nice();
+  const y = d3.scaleLinear([0, d3.max(distribution.probability)], ranges.y).nice();
   const whole = x.ticks(Math.max(2, Math.round(figure.width / 60))).filter(Number.isInteger);
   drawAxes(figure, x, y, {
     xLabel: "number of clusters", yLabel: words,
     xAxis: d3.axisBottom(x).tickValues(whole).tickFormat(d3.format(",d")).tickSizeOuter(0),
   });
   const width = Math.min(34, Math.max(1, (x(1) - x(0)) * 0.8));
-  figure.svg.selectAll(null).data(law.counts).join("rect").attr("class", "pillar").classed("shown", (n) => n === shown)
+  figure.svg.selectAll(null).data(distribution.counts).join("rect").attr("class", "pillar").classed("shown", (n) => n === shown)
     .attr("x", (n) => x(n) - width / 2).attr("width", width)
-    .attr("y", (_, k) => y(law.probability[k])).attr("height", (_, k) => y(0) - y(law.probability[k]))
-    .on("pointermove", (event, n) => showTip(event, [count(n, "cluster"), `${words} ${chance(law.probability[law.counts.indexOf(n)])}`]))
+    .attr("y", (_, k) => y(distribution.probability[k])).attr("height", (_, k) => y(0) - y(distribution.probability[k]))
+    .on("pointermove", (event, n) => showTip(event, [count(n, "cluster"), `${words} ${chance(distribution.probability[distribution.counts.indexOf(n)])}`]))
     .on("pointerleave", () => showTip(null, null));
-  const height = law.probability[law.counts.indexOf(shown)] || 0;
+  const height = distribution.probability[distribution.counts.indexOf(shown)] || 0;
   markShown(figure, x, y(height), shown, isNear);
 }
 

@@ -65,7 +65,7 @@ function switchView(whole, state, chosen) {
   say(`The page shows ${tidy(whole.views.list[chosen].name, 60)}`);
 }
 
-/** The four answers, and the law of the number of clusters. */
+/** The four answers, and the distribution of the number of clusters. */
 function overviewView(host, model, state) {
   const words = model.data.summary;
   const trust = words.converged === null ? "plain" : words.converged ? "good" : "bad";

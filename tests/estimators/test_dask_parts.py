@@ -4,16 +4,17 @@ import numpy as np
 import pytest
 
 import bayesgrove as bg
-from bayesgrove.agglomeration import parts, tasks
-from bayesgrove.agglomeration.cluster_rows import ClusterRows, part_edges
+from bayesgrove.agglomeration import dask_parts as parts
+from bayesgrove.agglomeration import dask_tasks as tasks
+from bayesgrove.agglomeration.dask_rows import DaskRows, part_edges
 from bayesgrove.agglomeration.halving import halve, halving_shape
 from bayesgrove.agglomeration.splits import Settings
 from bayesgrove.core.errors import InvalidTableError
-from bayesgrove.estimators import cluster_input
+from bayesgrove.estimators import dask_input
 from bayesgrove.estimators.clusterer import typical_row
 from bayesgrove.likelihoods import GaussianFull, base, bind, brief
 from bayesgrove.models.bhc.fit_randomized import fit_randomized, fit_randomized_best
-from reference.fake_cluster import FakeClient, source_of
+from reference.fake_dask import FakeClient, source_of
 
 pytestmark = pytest.mark.exact
 
@@ -99,9 +100,9 @@ def test_covariances_are_chosen_on_a_cluster_too(n):
 
 def test_only_samples_of_rows_come_to_the_first_process(monkeypatch):
     X, taken = rows(3000), []
-    take = ClusterRows.take
-    monkeypatch.setattr(ClusterRows, "take", lambda self, some: taken.append(some.size) or take(self, some))
-    bound, parts = cluster_input.bind_on_cluster(source_of(X, 1500), "gaussian", "fixed")
+    take = DaskRows.take
+    monkeypatch.setattr(DaskRows, "take", lambda self, some: taken.append(some.size) or take(self, some))
+    bound, parts = dask_input.bind_on_cluster(source_of(X, 1500), "gaussian", "fixed")
     fit_randomized(bound, 1.0, Settings(sample_size=60), 0, 1, None, regraft=True, refine=1, remote=parts)
     assert 60 <= sum(taken) < 1000
     taken.clear()
@@ -130,7 +131,7 @@ def families():
 def test_a_likelihood_is_bound_to_parts_as_to_one_table(name):
     X, likelihood = families()[name]
     whole = bind(likelihood, X)
-    bound, parts = cluster_input.bind_on_cluster(source_of(X, 250), likelihood, "auto")
+    bound, parts = dask_input.bind_on_cluster(source_of(X, 250), likelihood, "auto")
     assert repr(bound.likelihood) == repr(whole.likelihood)
     assert bound.free == whole.free
     assert bound.log_measure == whole.log_measure
@@ -144,7 +145,7 @@ def test_a_median_outside_its_bracket_is_found_all_the_same():
     short = brief.brief_of(np.concatenate([X[:5], X[-5:]]), 10)
     odd = brief.brief_of(X, 10)._replace(sample=np.full((20, 1), 0.5) + np.arange(20)[:, None] / 100)
     assert np.isnan(brief.lower_medians(odd, [brief.middle_cells(X, brief.bracket(odd))])[0])
-    assert cluster_input.medians(source_of(X, 250), odd)[0] == 1.0
+    assert dask_input.medians(source_of(X, 250), odd)[0] == 1.0
     assert short.is_binary.all()
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesgrove.core.elsewhere import working_elsewhere
 from bayesgrove.core.jit import compile_for, is_compiled
 from bayesgrove.core.rng import generator
+from bayesgrove.core.subprocesses import working_in_subprocess
 from bayesgrove.inference.point_estimate import estimate_partition
 from bayesgrove.inference.schedule import Schedule
 from bayesgrove.likelihoods import Bound
@@ -30,7 +30,7 @@ def compile_kernels(bound: Bound, process: Process, schedule: Schedule, *, loss:
     n_rows, complete = bound.values.shape[0], not bool(np.isnan(bound.values).any())
     if not has_anchors or n_rows < FEW_ROWS or moves_are_compiled(bound.prior, n_rows, complete=complete):
         return
-    with working_elsewhere(compile_moves, bound.prior, n_rows, complete):
+    with working_in_subprocess(compile_moves, bound.prior, n_rows, complete):
         small, rng = few_rows(bound, process), generator(0)
         state = small.start(rng)
         for step in schedule.draw:

@@ -7,8 +7,8 @@ import numba
 import numpy as np
 import pytest
 
-from bayesgrove.core.elsewhere import compile_in_two, working_elsewhere
 from bayesgrove.core.jit import is_compiled
+from bayesgrove.core.subprocesses import compile_in_two, working_in_subprocess
 
 pytestmark = pytest.mark.unit
 
@@ -27,7 +27,7 @@ def write(path, text):
 
 def test_what_another_process_cannot_do_is_told(caplog):
     reached = []
-    with caplog.at_level(logging.DEBUG, logger="bayesgrove"), working_elsewhere(fail, 7):
+    with caplog.at_level(logging.DEBUG, logger="bayesgrove"), working_in_subprocess(fail, 7):
         reached.append(True)
     assert reached
     assert "it failed there with 7" in caplog.text
@@ -36,20 +36,20 @@ def test_what_another_process_cannot_do_is_told(caplog):
 def test_where_there_are_no_processes_the_block_runs(monkeypatch, caplog):
     monkeypatch.setattr("joblib.externals.loky.ProcessPoolExecutor", refuse)
     reached = []
-    with caplog.at_level(logging.DEBUG, logger="bayesgrove"), working_elsewhere(fail, 7):
+    with caplog.at_level(logging.DEBUG, logger="bayesgrove"), working_in_subprocess(fail, 7):
         reached.append(True)
     assert reached
     assert "no processes here" in caplog.text
 
 
 def test_the_work_is_done_when_the_block_ends(tmp_path):
-    with working_elsewhere(write, tmp_path / "found.txt", "done"):
+    with working_in_subprocess(write, tmp_path / "found.txt", "done"):
         pass
     assert (tmp_path / "found.txt").read_text() == "done"
 
 
 def test_an_error_of_this_process_is_not_swallowed():
-    with pytest.raises(ZeroDivisionError), working_elsewhere(fail, 7):
+    with pytest.raises(ZeroDivisionError), working_in_subprocess(fail, 7):
         raise ZeroDivisionError
 
 

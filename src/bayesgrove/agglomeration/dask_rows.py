@@ -1,4 +1,4 @@
-"""Rows that stand in parts on the workers of a cluster: randomized trees of them to the same bits as of one array.
+"""Rows that stand in parts on the workers of a cluster: their randomized trees are bit-identical to those of one array.
 
 What the first process has is a number or two per row: its place in the order, its group, its leaf and merge. Rows go
 from worker to worker when blocks are put together, and to the first process in samples only. Statistics of clusters
@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesgrove.agglomeration import parts, tasks
+from bayesgrove.agglomeration import dask_parts as parts
+from bayesgrove.agglomeration import dask_tasks as tasks
 from bayesgrove.agglomeration.blocks import Forest, Pieces
+from bayesgrove.agglomeration.dask_parts import Package
 from bayesgrove.agglomeration.halving import ROWS_INSPECTED, halving_shape, part_at, widest_column
-from bayesgrove.agglomeration.parts import Package
 from bayesgrove.agglomeration.splits import (
     Chooser,
     Division,
@@ -54,7 +55,7 @@ class Grouping:
     orders: list[Any]
 
 
-class ClusterRows:
+class DaskRows:
     """Encoded rows in parts.
 
     Parameters
@@ -119,10 +120,10 @@ class ClusterRows:
             return self.complete
         return np.any(self.on_parts(parts.columns_with_cells), axis=0)
 
-    def only_columns(self, used: np.ndarray) -> "ClusterRows":
+    def only_columns(self, used: np.ndarray) -> "DaskRows":
         """The same rows with some of their columns."""
         values = [self.submit(parts.take_columns, part, used) for part in self.values]
-        return ClusterRows(self.client, values, self.edges, self.complete[used])
+        return DaskRows(self.client, values, self.edges, self.complete[used])
 
     # Splitting
 

@@ -4,7 +4,7 @@ import importlib
 from typing import Any
 
 
-def late(name: str) -> Any:
+def lazy_import(name: str) -> Any:
     """The object called "module:attribute", imported at the moment of the call.
 
     Imports go downwards only, yet `tree.plot()` is what people look for on a tree, and drawing lives floors
@@ -13,7 +13,7 @@ def late(name: str) -> Any:
 
     Examples
     --------
-    >>> late("math:hypot")(3.0, 4.0)
+    >>> lazy_import("math:hypot")(3.0, 4.0)
     5.0
     """
     module, _, attribute = name.partition(":")

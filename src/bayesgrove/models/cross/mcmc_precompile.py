@@ -1,4 +1,4 @@
-"""Compiling the kernels of CrossCat side by side, as `models.nrm.warm` does for mixtures.
+"""Compiling the kernels of CrossCat side by side, as `models.nrm.precompile` does for mixtures.
 
 Cold, they take the compiler most of a minute of one processor, and numba compiles one at a time in a process. They are
 the same for all tables, so that a fit asks for them by the types of their arguments alone, once its table is accepted.
@@ -10,8 +10,8 @@ from functools import partial
 
 import numpy as np
 
-from bayesgrove.core.elsewhere import Call, compile_in_two
 from bayesgrove.core.rng import generator
+from bayesgrove.core.subprocesses import Call, compile_in_two
 from bayesgrove.inference.cross_posterior import CrossPosterior
 from bayesgrove.inference.point_estimate import estimate_partition
 from bayesgrove.likelihoods.columns import ColumnsPrior

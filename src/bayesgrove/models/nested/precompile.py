@@ -1,4 +1,4 @@
-"""Compiling the kernels of a nested hierarchy side by side, as `models.nrm.warm` does for mixtures.
+"""Compiling the kernels of a nested hierarchy side by side, as `models.nrm.precompile` does for mixtures.
 
 A chain asks for the sweep, which has most of them, in this process, and for starts, scores and packing in another.
 Later runs find them on the disk and skip this.
@@ -6,9 +6,9 @@ Later runs find them on the disk and skip this.
 
 import numpy as np
 
-from bayesgrove.core.elsewhere import Call, compile_in_two
 from bayesgrove.core.rng import generator
-from bayesgrove.models.nested.laws import row_width
+from bayesgrove.core.subprocesses import Call, compile_in_two
+from bayesgrove.models.nested.component_models import row_width
 from bayesgrove.models.nested.log_joint import score_state
 from bayesgrove.models.nested.packing import build_rows, build_tree, normal_form
 from bayesgrove.models.nested.paths import N_TALLIES

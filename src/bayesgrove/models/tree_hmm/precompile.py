@@ -1,4 +1,4 @@
-"""Compiling the kernels of infinite tree mixtures side by side, as `models.nrm.warm` does for other mixtures.
+"""Compiling the kernels of infinite tree mixtures side by side, as `models.nrm.precompile` does for other mixtures.
 
 They are the same for all forests, whatever their labels. A fit asks for them before anything else: all that draw tables
 in a process of their own, where what they share is compiled once, the others here. Later runs find them on the disk and
@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from bayesgrove.core.elsewhere import Call, compile_in_two
 from bayesgrove.core.rng import generator
+from bayesgrove.core.subprocesses import Call, compile_in_two
 from bayesgrove.inference.point_estimate import estimate_partition
 from bayesgrove.models.tree_hmm.assignments import assign_trees
 from bayesgrove.models.tree_hmm.component import Row

@@ -16,7 +16,7 @@ logger = logging.getLogger("bayesgrove")
 
 
 @contextlib.contextmanager
-def working_elsewhere(work: Callable[..., None], *arguments: Any) -> Iterator[None]:
+def working_in_subprocess(work: Callable[..., None], *arguments: Any) -> Iterator[None]:
     """Do some work in a process of its own while the block runs, and wait for it.
 
     It only saves time: whatever goes wrong there, this process can do the work when it comes to it. The process is not
@@ -54,7 +54,7 @@ def compile_in_two(here: Calls, elsewhere: Calls, *arguments: Any, rehearse: Cal
     """
     if all(is_compiled(kernel, *given) for kernel, given in (*here(*arguments), *elsewhere(*arguments))):
         return
-    with working_elsewhere(compile_calls, elsewhere, *arguments):
+    with working_in_subprocess(compile_calls, elsewhere, *arguments):
         compile_calls(here, *arguments)
         if rehearse is not None:
             rehearse()

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from bayesgrove.agglomeration import tasks
-from bayesgrove.agglomeration.cluster_rows import ClusterRows
-from bayesgrove.agglomeration.parts import Package
+from bayesgrove.agglomeration import dask_tasks as tasks
+from bayesgrove.agglomeration.dask_parts import Package
+from bayesgrove.agglomeration.dask_rows import DaskRows
 from bayesgrove.likelihoods.columns import ColumnsPrior
 from bayesgrove.likelihoods.parts import part_of_prior
 from bayesgrove.models.cross import column_tasks
 from bayesgrove.models.cross.view_table import ViewTable, largest_square, view_table
 
 
-class CrossRows(ClusterRows):
+class CrossRows(DaskRows):
     """Encoded rows in parts that can be asked for columns, as an array of them can."""
 
     def select(self, columns: np.ndarray) -> "CrossRows":

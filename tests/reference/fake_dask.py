@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from bayesgrove.core.table import table_from_array
-from bayesgrove.estimators.cluster_input import Source
+from bayesgrove.estimators.dask_input import Source
 
 
 class Now:

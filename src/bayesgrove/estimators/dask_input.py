@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesgrove.agglomeration import tasks
-from bayesgrove.agglomeration.cluster_rows import ClusterRows
-from bayesgrove.agglomeration.parts import Package
+from bayesgrove.agglomeration import dask_tasks as tasks
+from bayesgrove.agglomeration.dask_parts import Package
+from bayesgrove.agglomeration.dask_rows import DaskRows
 from bayesgrove.core.errors import InvalidTableError
 from bayesgrove.core.table import table_from_array
-from bayesgrove.inference.cluster import active_client
+from bayesgrove.inference.dask_cluster import active_client
 from bayesgrove.io.blocks import is_dask_array, parquet_files, parquet_lengths, read_parquet_rows
 from bayesgrove.io.tables import open_parquet
 from bayesgrove.likelihoods import Bound, Columns, Likelihood
@@ -108,7 +108,7 @@ def kinds_of_file(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def bind_on_cluster(
     source: Source, likelihood: Any, hyper: str, adapt: Callable[[Likelihood], Likelihood] | None = None
-) -> tuple[Bound, ClusterRows]:
+) -> tuple[Bound, DaskRows]:
     """Bind a likelihood to the rows of a cluster and encode them there; equal to `bind` on one array.
 
     The source's parts are let go, so that workers need not keep the rows both raw and encoded; Dask still knows how to
@@ -132,7 +132,7 @@ def bind_on_cluster(
     bound = briefs.bind_brief(understood, hyper, encoding, table, n_seen, (mean, variance))
     source.values.clear()
     complete = (n_seen == brief.n_rows) & (encoding.ignored == IN_USE)
-    return bound, ClusterRows(source.client, encoded, source.edges, complete)
+    return bound, DaskRows(source.client, encoded, source.edges, complete)
 
 
 def brief_of_source(source: Source, n_sampled: int) -> list[briefs.Brief]:

@@ -8,10 +8,10 @@ import pytest
 import bayesgrove as bg
 from bayesgrove.agglomeration.splits import SMALLEST_SAMPLE
 from bayesgrove.core.rng import generator
-from bayesgrove.estimators import cluster_input
+from bayesgrove.estimators import dask_input
 from bayesgrove.likelihoods import Bernoulli, Columns, GaussianDiagonal, Poisson, base
-from bayesgrove.models.cross.cluster_table import CrossRows
-from reference.fake_cluster import FakeClient, source_of
+from bayesgrove.models.cross.dask_table import CrossRows
+from reference.fake_dask import FakeClient, source_of
 
 pytestmark = pytest.mark.exact
 SETTINGS = {"row_method": "randomized", "row_sample": 60, "random_state": 0, "n_jobs": 1}
@@ -94,7 +94,7 @@ def test_a_search_fetches_no_more_than_samples(monkeypatch):
     taken, take = [], CrossRows.take
     monkeypatch.setattr(CrossRows, "take", lambda self, rows: taken.append(rows.size) or take(self, rows))
     source = source_of(long_table(3000), 500)
-    bound, rows = cluster_input.bind_on_cluster(source, LIKELIHOOD, "fixed")
+    bound, rows = dask_input.bind_on_cluster(source, LIKELIHOOD, "fixed")
     assert rows.complete.tolist() == [True] + 9 * [False]
     model = bg.RandomizedBHCC(LIKELIHOOD, **SETTINGS)
     model._seed = 0
@@ -106,7 +106,7 @@ def test_a_search_fetches_no_more_than_samples(monkeypatch):
 
 def test_cells_are_found_by_row_and_column():
     X = long_table()
-    _, rows = cluster_input.bind_on_cluster(source_of(X, 60), Columns([GaussianDiagonal()] * 10), "fixed")
+    _, rows = dask_input.bind_on_cluster(source_of(X, 60), Columns([GaussianDiagonal()] * 10), "fixed")
     cells = CrossRows(rows.client, rows.values, rows.edges, rows.complete)
     whole = np.asarray(cells)
     assert len(cells) == N
