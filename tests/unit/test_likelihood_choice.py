@@ -150,6 +150,23 @@ def test_a_close_choice_is_marked():
     assert choice.evidence["poisson"] > -3.0
 
 
+def test_measurements_beside_each_other_are_gaussian():
+    rng = np.random.default_rng(0)
+    skewed, bell, group = rng.lognormal(0.0, 0.8, 200), rng.normal(size=200), rng.integers(0, 4, 200)
+
+    def families(*columns):
+        values = np.column_stack(columns).astype(float)
+        names = tuple(f"x{j}" for j in range(values.shape[1]))
+        return understand("auto", Table(values, names, ("float",) * values.shape[1])).choices
+
+    assert [choice.family for choice in families(skewed)] == ["log-gaussian"]
+    assert [choice.family for choice in families(skewed, group)] == ["log-gaussian", "ordinal"]
+    both = families(skewed, bell)
+    assert [choice.family for choice in both] == ["gaussian", "gaussian"]
+    assert both[0].evidence["log-gaussian"] > 4.0
+    assert "gaussian" not in both[0].evidence
+
+
 # ------------------------------------------------------------------ what is left out
 
 

@@ -5,7 +5,6 @@ Only values count: a column of whole numbers is the same whether its source call
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -58,6 +57,9 @@ WORDS = {
 """What a column is, by its family."""
 
 
+NOTHING: Mapping[str, float] = {}
+
+
 class Choice(NamedTuple):
     """How a column is understood.
 
@@ -75,7 +77,7 @@ class Choice(NamedTuple):
     kind: str
     family: str
     reason: str
-    evidence: Mapping[str, float] = MappingProxyType({})
+    evidence: Mapping[str, float] = NOTHING
 
     @property
     def is_close(self) -> bool:

@@ -18,6 +18,7 @@ from bayesgrove.likelihoods.families import CODE_OF, FAMILIES, NAMED
 from bayesgrove.likelihoods.mixed import Columns, column_likelihood, entries_of, of_column
 
 MOST_NAMED = 10
+CONTINUOUS = ("gaussian", "log-gaussian", "zero-inflated")
 FOR_NOTHING = ("gaussian", "bernoulli", "categorical")
 """Families that take a column without a cell; a column that is left out gets that of another, where it can."""
 
@@ -87,6 +88,8 @@ def of_entries(entries: Sequence[Any], table: Table, facts: Facts | None) -> Und
     each: list[Any] = [None if j in found else column_likelihood(entry, table, j) for j, entry in enumerate(entries)]
     choices = [found.get(j) or given(each[j]) for j in range(table.n_columns)]
     choices = in_use(choices, table)
+    if len(found) == table.n_columns:
+        choices = in_one_block(choices)
     spare = next((choice.family for choice in choices if choice.family in FOR_NOTHING), "gaussian")
     for j in found:
         each[j] = likelihood_of(choices[j].family or spare, table.column(j), facts, j)
@@ -114,6 +117,26 @@ def in_use(choices: list[Choice], table: Table) -> list[Choice]:
             kind, [(name, c.reason) for name, c in zip(table.names, choices, strict=True) if c.kind == kind]
         )
     return choices
+
+
+def in_one_block(choices: list[Choice]) -> list[Choice]:
+    """The choices, all Gaussian where every column in use is a measurement and there are several.
+
+    Models choose covariances and look for valleys of the density where all columns are Gaussian. Skewed clusters then
+    get several components, which are united; columns of other families would get neither.
+    """
+    used = [choice for choice in choices if choice.family and choice.kind not in ("constant", "empty")]
+    if len(used) < 2 or any(choice.family not in CONTINUOUS for choice in used):
+        return choices
+    return [as_gaussian(choice) if "gaussian" in choice.evidence else choice for choice in choices]
+
+
+def as_gaussian(choice: Choice) -> Choice:
+    """A measurement that is taken as Gaussian although another family has the higher evidence."""
+    lost = choice.evidence["gaussian"]
+    others = {name: nats for name, nats in choice.evidence.items() if name != "gaussian"}
+    evidence = {name: round(nats - lost, 1) for name, nats in {choice.family: 0.0, **others}.items()}
+    return Choice("measurement", "gaussian", f"{choice.reason}, beside other measurements", evidence)
 
 
 def report_left_out(kind: str, columns: list[tuple[str, str]]) -> None:

@@ -132,8 +132,8 @@ def ranks(result: Any, ax: Any = None, *, scalar: str = "log_joint", title: str 
     """Draw where each chain's draws stand among those of all chains, and return the matplotlib axes.
 
     Every chain has a row: bars say how many more (or fewer) of its draws than expected have these ranks. Chains that
-    sample the same distribution stay within the grey band, which holds 95 % of bars if draws are independent. The halves
-    of a single chain are compared.
+    sample the same distribution stay within the grey band, which holds 95 % of bars if draws are independent. The
+    halves of a single chain are compared.
 
     Parameters
     ----------
