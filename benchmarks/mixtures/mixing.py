@@ -90,7 +90,7 @@ def _effective(chains: list[Run], share_dropped: float) -> dict[str, Any]:
     found: dict[str, Any] = {"sweeps": N_CHAINS * length, "cpu_seconds": seconds}
     for place, name in enumerate(SCALARS):
         column = np.ascontiguousarray(values[:, :, place])
-        r_hat, bulk, _, _ = mixing(column) if np.ptp(column) > 0 else (np.nan, np.nan, 0.0, 0.0)
+        r_hat, bulk = mixing(column)[:2] if np.ptp(column) > 0 else (np.nan, np.nan)
         found[name] = {"r_hat": r_hat, "ess": bulk, "ess_per_second": bulk / seconds}
     return found
 

@@ -83,7 +83,7 @@ def effective(chains: list[Run]) -> dict[str, Any]:
     seconds = sum(run.seconds * length / len(run.seen) for run in chains)
     found: dict[str, Any] = {"sweeps": N_CHAINS * length, "cpu_seconds": seconds}
     for place, name in enumerate(SCALARS):
-        r_hat, bulk, _, _ = mixing(np.ascontiguousarray(values[:, :, place]))
+        r_hat, bulk = mixing(np.ascontiguousarray(values[:, :, place]))[:2]
         found[name] = {"r_hat": r_hat, "ess": bulk, "ess_per_second": bulk / seconds}
     return found
 

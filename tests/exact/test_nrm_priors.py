@@ -90,6 +90,7 @@ def draws_of(process, n_draws=6_000):
     return draws
 
 
+@pytest.mark.slow
 def test_learned_concentration_of_the_mixture_of_finite_mixtures():
     """Fixed seed; false alarm 1e-5."""
 

@@ -8,8 +8,8 @@ import numpy as np
 import bayesgrove as bg
 from bayesgrove.core.rng import generator
 from bayesgrove.estimators.chains import ChainEstimator
+from bayesgrove.estimators.mixture_processes import KINDS
 from bayesgrove.estimators.nested import MEANS, SAMPLERS
-from bayesgrove.estimators.nrm_mixture import KINDS
 from bayesgrove.estimators.rbhmc import DISCRIMINANTS, PENALTIES
 from bayesgrove.estimators.registry import MODELS
 from bayesgrove.models.cross.mcmc_proposals import PROPOSALS

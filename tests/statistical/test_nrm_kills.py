@@ -39,7 +39,8 @@ def make_data():
 
 def make_model(n_chains, n_draws, **settings):
     """With a start that takes no time: what is killed before its first draws begins anew each time."""
-    return NRMMixture("nggp", init="one", n_chains=n_chains, n_tune=10, n_draws=n_draws, random_state=5, **settings)
+    shared = {"likelihood": "gaussian", "hyper": "optimize", "init": "one", "n_tune": 10, "random_state": 5}
+    return NRMMixture("nggp", n_chains=n_chains, n_draws=n_draws, **shared, **settings)
 
 
 def digest(model):

@@ -71,9 +71,12 @@ def many(n_clusters=24, n=96, names=None):
 PICTURES = sorted(
     set(plot.__all__)
     - {"views", "view_map", "level_tree", "level_scores", "score_traces", "sensitivity"}
-    - {"labelled_tree", "typical_trees", "class_table", "emissions"}
+    - {"labelled_tree", "typical_trees", "class_table", "emissions", "prior_counts"}
 )
-"""Of all results; those of views, of hierarchies of fixed depth and of models of trees have files of their own."""
+"""Of all results; those of views, of hierarchies of fixed depth and of models of trees have files of their own.
+
+A prior is no result.
+"""
 RESULTS = {
     "few": lambda: make_result(*blobs(0), posterior=noisy_posterior(0, blobs(0)[1])),
     "yes/no": lambda: make_result(*yes_no(), posterior=noisy_posterior(0, yes_no()[1])),

@@ -40,7 +40,8 @@ def test_public_names():
     assert {"profile", "data_heatmap", "embedding", "tree_with_members"} <= set(plot.__all__)
     assert {"views", "view_map"} <= set(plot.__all__)
     assert {"level_tree", "level_scores", "score_traces", "sensitivity"} <= set(plot.__all__)
-    assert len(plot.__all__) == 20
+    assert "prior_counts" in plot.__all__
+    assert len(plot.__all__) == 21
 
 
 def test_matplotlib_is_imported_only_when_drawing():

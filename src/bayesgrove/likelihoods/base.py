@@ -120,7 +120,7 @@ class Likelihood:
             raise InvalidTableError("a table needs at least one column, got none.")
         if table.categories and not self.takes_categories:
             raise self._category_error(table)
-        refuse_cells(table, np.isinf(table.values), "cells must be finite", "Use NaN for a missing cell.")
+        refuse_infinite(table)
         self.check_cells(table)
 
     def _category_error(self, table: Table) -> InvalidTableError:
@@ -342,6 +342,11 @@ def per_column_integers(name: str, given: Any, default: np.ndarray) -> np.ndarra
     if np.any(numbers > LARGEST_WHOLE):
         raise InvalidLikelihoodError(f"{name} must be at most 2**53, got {given!r}.", parameter=name)
     return numbers
+
+
+def refuse_infinite(table: Table) -> None:
+    """Refuse infinite cells, naming the first."""
+    refuse_cells(table, np.isinf(table.values), "cells must be finite", "Use NaN for a missing cell.")
 
 
 def refuse_cells(table: Table, bad: np.ndarray, rule: str, remedy: str) -> None:

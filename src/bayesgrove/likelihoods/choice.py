@@ -19,6 +19,8 @@ MOST_CELLS = 300
 """Cells of a column that decide."""
 FEW_VALUES, WIDEST_SCALE = 10, 20
 """Scales have at most so many different whole numbers, less than so many steps apart."""
+FEWEST_CELLS = 10
+"""Below this no skewness can be told."""
 FEWEST_ZEROS, MOST_ZEROS = 0.05, 0.95
 LOG_SPREAD = 0.3
 """Standard deviation of the logarithm of positive measurements below which it makes no difference."""
@@ -114,12 +116,13 @@ def candidates(facts: Facts, j: int) -> tuple[str, ...]:
     cells = observed(facts, j)
     least, largest, n_values = facts.least[j], facts.largest[j], np.unique(cells).size
     zeros, skewed = np.mean(cells == 0.0), is_skewed(cells[cells > 0.0])
+    has_zeros = cells.size >= FEWEST_CELLS and zeros >= FEWEST_ZEROS
     is_count = facts.is_whole[j] and least >= 0.0 and largest <= LARGEST_COUNT
     is_scale = facts.is_whole[j] and n_values <= FEW_VALUES and largest - least < WIDEST_SCALE
     possible = {
         "gaussian": True,
         "log-gaussian": least > 0.0 and skewed,
-        "zero-inflated": least == 0.0 and (skewed or zeros >= FEWEST_ZEROS) and zeros <= MOST_ZEROS,
+        "zero-inflated": least == 0.0 and (skewed or has_zeros) and zeros <= MOST_ZEROS,
         "poisson": is_count and largest <= LARGEST_POISSON,
         "negative-binomial": is_count,
         "ordinal": is_scale,
@@ -131,7 +134,7 @@ def candidates(facts: Facts, j: int) -> tuple[str, ...]:
 def is_skewed(positive: np.ndarray) -> bool:
     """Whether positive numbers span much on the log scale and are more symmetric there than as they are."""
     logs = np.log(positive)
-    return positive.size > 2 and logs.std() >= LOG_SPREAD and abs(skewness(logs)) < skewness(positive)
+    return positive.size >= FEWEST_CELLS and logs.std() >= LOG_SPREAD and abs(skewness(logs)) < skewness(positive)
 
 
 def skewness(numbers: np.ndarray) -> float:

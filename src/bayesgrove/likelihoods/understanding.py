@@ -10,7 +10,7 @@ import numpy as np
 from bayesgrove.core.errors import InvalidLikelihoodError
 from bayesgrove.core.table import Table
 from bayesgrove.likelihoods import contract
-from bayesgrove.likelihoods.base import LEARN, Likelihood
+from bayesgrove.likelihoods.base import LEARN, Likelihood, refuse_infinite
 from bayesgrove.likelihoods.choice import Choice, choose_columns
 from bayesgrove.likelihoods.defaults import named_likelihood
 from bayesgrove.likelihoods.facts import Facts, facts_of
@@ -83,7 +83,9 @@ def of_entries(entries: Sequence[Any], table: Table, facts: Facts | None) -> Und
     """One likelihood for each column, chosen where the entry is "auto"."""
     is_open = [isinstance(entry, str) and entry == LEARN for entry in entries]
     wanted = [j for j in range(table.n_columns) if is_open[j]]
-    facts = facts_of(table.values) if facts is None and wanted else facts
+    if facts is None and wanted:
+        refuse_infinite(table)
+        facts = facts_of(table.values)
     found = choose_columns(table, facts, wanted) if facts is not None else {}
     each: list[Any] = [None if j in found else column_likelihood(entry, table, j) for j, entry in enumerate(entries)]
     choices = [found.get(j) or given(each[j]) for j in range(table.n_columns)]

@@ -48,7 +48,7 @@ def _describe(tree: "Tree", node: int, is_opened: bool) -> str:
         return _short_name(tree, int(tree.item[node]))
     size = int(tree.size[node])
     odds = tree.log_merge_odds
-    chance = "" if odds is None else f", together {format_probability(float(odds[node]))}"
+    chance = "" if odds is None else f", merge probability {format_probability(float(odds[node]))}"
     if is_opened:
         return f"{describe_size(size)}{chance}"
     names = ", ".join(_short_name(tree, int(item)) for item in tree.items_below(node)[:N_NAMES])
