@@ -17,7 +17,7 @@ from fuzzing.grammars import documents
 from fuzzing.targets.values import ODD, decoded, encoded, with_changes
 
 KINDS = ("document", "numbers")
-ROWS = [[0.0, 1.0], [1.0, 1.0], [0.0, 0.0]]
+ROWS, POSITIVE = [[0.0, 1.0], [1.0, 1.0], [0.0, 0.0]], [[1.0, 2.0], [2.0, 2.0], [1.0, 1.0]]
 CLASSES = {kind.__name__: kind for kind in NAMED.values()}
 
 
@@ -60,7 +60,7 @@ def seeds(kind: str) -> Sequence[bytes]:
     """One of each family."""
     if kind == "numbers":
         return [encoded({"class": name, "numbers": usual(name)}) for name in CLASSES]
-    bound = [bind(CLASSES[name](**usual(name)), ROWS) for name in CLASSES]
+    bound = [bind(CLASSES[name](**usual(name)), POSITIVE if name == "LogGaussian" else ROWS) for name in CLASSES]
     mixed = bind(Columns([CLASSES["Bernoulli"](), CLASSES["GaussianDiagonal"]()]), ROWS)
     return [encoded(to_document(found)) for found in (*bound, mixed)]
 
