@@ -34,7 +34,7 @@ def attempt(case: Case, folder: Path) -> None:
     numbers = given.get("numbers")
     known = {field.name for field in fields(kind)}
     chosen = {name: value for name, value in (numbers if isinstance(numbers, dict) else {}).items() if name in known}
-    value = log_marginal(kind(**chosen), given.get("rows", ROWS))
+    value = log_marginal(kind(**chosen), given.get("rows", usual_rows(kind.__name__)))
     if value != value:
         raise AssertionError("a log marginal is no number")
 
@@ -60,9 +60,14 @@ def seeds(kind: str) -> Sequence[bytes]:
     """One of each family."""
     if kind == "numbers":
         return [encoded({"class": name, "numbers": usual(name)}) for name in CLASSES]
-    bound = [bind(CLASSES[name](**usual(name)), POSITIVE if name == "LogGaussian" else ROWS) for name in CLASSES]
+    bound = [bind(CLASSES[name](**usual(name)), usual_rows(name)) for name in CLASSES]
     mixed = bind(Columns([CLASSES["Bernoulli"](), CLASSES["GaussianDiagonal"]()]), ROWS)
     return [encoded(to_document(found)) for found in (*bound, mixed)]
+
+
+def usual_rows(name: str) -> list[list[float]]:
+    """Rows that a likelihood describes."""
+    return POSITIVE if name == "LogGaussian" else ROWS
 
 
 def usual(name: str) -> dict[str, int]:
