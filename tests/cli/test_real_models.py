@@ -166,7 +166,7 @@ def test_demo(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "178 Italian wines" in shown
     assert shown.index("3 clusters") < shown.index("Given this tree") < shown.index("The tree, small branches")
-    assert "178 items, together" in shown
+    assert "178 items, merge probability" in shown
     assert max(map(len, shown.split("picture")[0].splitlines())) <= 80
     assert 0 < (tmp_path / "demo" / "tree.png").stat().st_size < 200 * 1024
     assert load(tmp_path / "demo" / "model.bg").labels_.size == 178

@@ -197,7 +197,7 @@ def test_text_collapses_to_the_lines_asked_for():
     for max_lines in (1, 2, 7, 40):
         lines = tree.to_text(max_lines).splitlines()
         assert len(lines) <= max_lines
-    assert lines[0].startswith("500 items, together ")
+    assert lines[0].startswith("500 items, merge probability ")
     assert sum(int(size) for size in re.findall(r"▸ (\d+) items", "\n".join(lines))) <= 500
     full = tree.to_text(10_000)
     assert "▸" not in full
