@@ -63,7 +63,7 @@ def _branch(layout: Layout, along: np.ndarray, down: np.ndarray, k: int) -> str:
 def _caption(tree: "Tree", layout: Layout, along: np.ndarray, down: np.ndarray, k: int) -> str:
     node = int(layout.node[k])
     odds = tree.log_merge_odds
-    chance = "" if odds is None else f"together {format_probability(float(odds[node]))}"
+    chance = "" if odds is None else f"merge probability {format_probability(float(odds[node]))}"
     if not layout.is_end[k]:
         tip = ", ".join(part for part in (describe_size(int(tree.size[node])), chance) if part)
         return f'<circle cx="{along[k]:.1f}" cy="{down[k]:.1f}" r="2.5"><title>{escape(tip)}</title></circle>'
