@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from bayesgrove.core.rng import generator, resolve_seed, state_from_json, state_to_json
+from bayesgrove.core.rng import fixed_sample, generator, resolve_seed, state_from_json, state_to_json
 
 pytestmark = pytest.mark.unit
 
@@ -100,3 +100,15 @@ def test_generators_give_a_seed_that_follows_their_state():
 def test_large_and_zero_seeds_work():
     for seed in (0, 2**63 - 1, 2**200):
         assert 0.0 <= float(generator(seed).random()) < 1.0
+
+
+def test_fixed_samples_do_not_follow_a_period_of_the_rows():
+    n, period = 20_000, 10
+    shares = np.bincount(fixed_sample(n, 400) % period, minlength=period)
+    assert shares.min() > 10  # rows at even distances are all of one kind
+
+
+def test_fixed_samples_are_in_order_and_without_repeats():
+    chosen = fixed_sample(1_000, 300)
+    assert chosen.size == 300
+    assert (np.diff(chosen) > 0).all()

@@ -15,6 +15,7 @@ from bayesgrove.agglomeration.potentials import greedy_merges
 from bayesgrove.agglomeration.reassign import partition_log_joint, reassigned
 from bayesgrove.agglomeration.regrow import last_merges_undone
 from bayesgrove.agglomeration.statistics import cluster_statistics
+from bayesgrove.core.rng import fixed_sample
 from bayesgrove.stats.partitions import relabel
 from bayesgrove.stats.processes import dirichlet_log_kappa
 
@@ -88,7 +89,7 @@ def split_cluster(rows: Rows) -> np.ndarray | None:
 def split_gain(rows: Rows) -> tuple[np.ndarray, float]:
     """A split of all rows of a cluster, and what the log joint gains by it."""
     n = rows.values.shape[0]
-    seen = np.arange(n) if n <= MOST_LOOKED_AT else np.linspace(0, n - 1, MOST_LOOKED_AT).astype(np.int64)
+    seen = fixed_sample(n, MOST_LOOKED_AT)
     parts = last_split(rows.only(seen))
     if seen.size < n:
         parts = spread(rows, seen, parts)

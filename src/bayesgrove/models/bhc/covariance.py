@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from bayesgrove.core.rng import fixed_sample
 from bayesgrove.likelihoods import Bound, GaussianDiagonal, GaussianFull
 from bayesgrove.likelihoods.base import IN_USE
 from bayesgrove.likelihoods.bind import to_learn
 from bayesgrove.likelihoods.gaussian_full import ALL_COLUMNS, EXACT, GaussianFullPrior
-from bayesgrove.models.bhc.fit import Fitted, based_on, rows_compared, spread_evenly
+from bayesgrove.models.bhc.fit import Fitted, based_on, rows_compared
 
 MOST_COLUMNS, FEWEST_ROWS = 40, 20
 
@@ -78,7 +79,7 @@ def fit_either(diagonal: Bound, full: Bound, rows: Any, fit: Fit, fit_all: Fit |
 def fits_of_sample(diagonal: Bound, full: Bound, rows: Any, fit: Fit) -> list[Fitted]:
     """The fits of some rows under either prior."""
     n = rows.shape[0]
-    sample = np.ascontiguousarray(rows[spread_evenly(n, min(n, rows_compared(n)))])
+    sample = np.ascontiguousarray(rows[fixed_sample(n, rows_compared(n))])
     log_measure = diagonal.encoding.total_log_measure(np.count_nonzero(~np.isnan(sample), axis=0))
     return [fit(bound._replace(values=sample, log_measure=log_measure)) for bound in (diagonal, full)]
 

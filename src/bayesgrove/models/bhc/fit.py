@@ -17,7 +17,7 @@ from bayesgrove.agglomeration.randomized import Grown, refine_rounds
 from bayesgrove.agglomeration.search import WORTH_A_ROUND, search_tree
 from bayesgrove.agglomeration.splits import Problem, Settings
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.core.rng import generator
+from bayesgrove.core.rng import fixed_sample, generator
 from bayesgrove.likelihoods import Bound, relearned
 from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.likelihoods.coordinates import with_grain
@@ -118,17 +118,12 @@ def rows_compared(n: int) -> int:
     return 750 if n <= 2_000 else 400
 
 
-def spread_evenly(n: int, most: int) -> np.ndarray:
-    """So many of n rows at even distances."""
-    return np.arange(most) * n // most
-
-
 def rows_for_scale(bound: Bound, rows: Any) -> Bound:
     """The table, or with many rows some of them, from which the scale matrix is learned."""
     n = rows.shape[0]
     if n <= rows_compared(n):
         return bound
-    return bound._replace(values=np.ascontiguousarray(rows[spread_evenly(n, rows_compared(n))]))
+    return bound._replace(values=np.ascontiguousarray(rows[fixed_sample(n, rows_compared(n))]))
 
 
 def based_on(bound: Bound, prior: GaussianFullPrior) -> Bound:

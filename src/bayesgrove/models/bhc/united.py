@@ -10,6 +10,7 @@ from bayesgrove.agglomeration.statistics import merge_upwards, node_statistics
 from bayesgrove.agglomeration.unions import unite
 from bayesgrove.core.blas import single_threaded_blas
 from bayesgrove.core.constants import NULL
+from bayesgrove.core.rng import fixed_sample
 from bayesgrove.likelihoods.parts import columns_in_use
 from bayesgrove.stats.partitions import relabel
 from bayesgrove.trees import Tree
@@ -66,7 +67,7 @@ def clusters_of_components(rows: Rows, components: np.ndarray) -> np.ndarray:
     chosen = np.arange(n)
     if n > MOST_ROWS:
         first = np.unique(components, return_index=True)[1]  # no component is missed
-        chosen = np.union1d(np.arange(MOST_ROWS) * n // MOST_ROWS, first)
+        chosen = np.union1d(fixed_sample(n, MOST_ROWS), first)
     values, labels = np.ascontiguousarray(rows.values[chosen]), components[chosen]
     prior, values = columns_in_use(rows.prior, values, ~np.isnan(values).all(axis=0))
     with single_threaded_blas():
