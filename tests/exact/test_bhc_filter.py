@@ -5,7 +5,11 @@ import math
 import numpy as np
 import pytest
 
+from bayesgrove.agglomeration.filters import FullFilter, make_filter
+from bayesgrove.agglomeration.filters import group_scores as group_scores_of
 from bayesgrove.agglomeration.splits import Problem, Settings, divide_by
+from bayesgrove.likelihoods.contract import add, log_predictive, n_stats
+from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
 from reference.bhc import evidence_of, node_weights, parents_of
 from reference.tables import merges_of, standard_prior
 
@@ -71,3 +75,22 @@ def test_weights_inside_a_group_sum_to_its_size():
         inside = groups.log_weight[groups.group_start[group] : groups.group_start[group + 1]]
         assert np.exp(inside).sum() == pytest.approx(groups.tree.size[head], rel=1e-12)
     assert groups.log_weight[-1] == 0.0  # the residual has the weight of the concentration, here 1
+
+
+@pytest.mark.parametrize("grain", [np.zeros(0), np.array([0.3, 0.0, 0.02])])
+@pytest.mark.parametrize("columns", [np.zeros(0, np.int64), np.array([3, 0, 4])])
+def test_full_covariances_are_scored_as_one_by_one(grain, columns):
+    rng = np.random.default_rng(5)
+    scale = np.cov(rng.normal(size=(9, 3)), rowvar=False) + np.eye(3)
+    prior = GaussianFullPrior(rng.normal(size=3), 0.4, 5.5, scale, grain, columns)
+    values = 3.0 * rng.normal(size=(150, 5 if columns.size else 3))
+    rows = np.zeros((4, n_stats(prior)))  # the last stays empty
+    for k, members in enumerate((values[:1], values[:40], values[40:])):
+        for x in members:
+            add(prior, rows[k], x)
+    density, order = make_filter(prior, rows, complete=True), rng.permutation(150)
+    assert isinstance(density, FullFilter)
+    out = np.empty((4, 130))
+    group_scores_of(density, np.zeros(4), np.arange(5), values, order, 7, 137, out)
+    expected = [[log_predictive(prior, row, values[i]) for i in order[7:137]] for row in rows]
+    assert out == pytest.approx(np.array(expected), rel=1e-11, abs=1e-11)

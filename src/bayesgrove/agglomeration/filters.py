@@ -1,22 +1,24 @@
 """Log density of rows under many clusters at once: what sends rows to groups and scores new data.
 
-A filter is a NamedTuple whose type chooses the body: `RowFilter` serves any likelihood, `GaussianFilter` takes one
-logarithm per row and cluster. Rows come in tiles of 64, `out[cluster, lane]`.
+A filter is a NamedTuple whose type chooses the body: `RowFilter` serves any likelihood, `GaussianFilter` and
+`FullFilter` take one logarithm per row and cluster. Rows come in tiles of 64, `out[cluster, lane]`.
 """
 
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
 from bayesgrove.agglomeration.scorers import FACTORS_BEFORE_RESCUE, LANES
 from bayesgrove.core.generic import generic
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import log_predictive
 from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
+from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior, cholesky, full_mean, full_scale, solve_lower
 from bayesgrove.likelihoods.moments import COUNT, MEAN, SPREAD, WIDTH
 from bayesgrove.stats.fastlog import SAFE_FLAGS, exponent_of, fast_log, mantissa_of, stand_alone
-from bayesgrove.stats.special import log_add
+from bayesgrove.stats.special import LOG_PI, log_add
 
 
 @generic
@@ -90,8 +92,60 @@ def gaussian_densities(filter, tile, out):
             out[k, lane] = constant[k] - power[k] * fast_log(product[lane], exponent[lane])
 
 
+class FullFilter(NamedTuple):
+    """Full covariances, no missing cell: constant - power * log(1 + |whiten (x - mean)|^2)."""
+
+    mean: np.ndarray
+    whiten: np.ndarray
+    """(cluster, d, d), lower triangles."""
+    power: np.ndarray
+    constant: np.ndarray
+    columns: np.ndarray
+    """Columns of the table that rows are made of."""
+
+
+@tile_densities.register(FullFilter)
+def full_tile_densities(filter, values, order, first, n, out):
+    """Turn 64 rows on their side, then one product of a matrix and a vector per cluster and row."""
+    tile = np.zeros((filter.columns.size, LANES))
+    for lane in range(n):
+        for j in range(filter.columns.size):
+            tile[j, lane] = values[order[first + lane], filter.columns[j]]
+    full_densities(filter, tile, out)
+
+
+@kernel(fastmath=SAFE_FLAGS)
+def full_densities(filter, tile, out):
+    """Body of `full_tile_densities` with flags of its own."""
+    stand_alone()
+    mean, whiten, power, constant = filter.mean, filter.whiten, filter.power, filter.constant
+    gap, part, distance = np.empty(tile.shape), np.empty(LANES), np.empty(LANES)
+    for k in range(mean.shape[0]):
+        for j in range(tile.shape[0]):
+            for lane in range(LANES):
+                gap[j, lane] = tile[j, lane] - mean[k, j]
+        for lane in range(LANES):
+            distance[lane] = 1.0
+        for i in range(tile.shape[0]):
+            for lane in range(LANES):
+                part[lane] = whiten[k, i, i] * gap[i, lane]
+            for j in range(0, i - 1, 2):
+                w0, w1 = whiten[k, i, j], whiten[k, i, j + 1]
+                for lane in range(LANES):
+                    part[lane] += w0 * gap[j, lane] + w1 * gap[j + 1, lane]
+            if i % 2 == 1:
+                for lane in range(LANES):
+                    part[lane] += whiten[k, i, i - 1] * gap[i - 1, lane]
+            for lane in range(LANES):
+                distance[lane] += part[lane] * part[lane]
+        for lane in range(LANES):
+            out[k, lane] = constant[k] - power[k] * fast_log(distance[lane], 0.0)
+
+
 def make_filter(prior: Any, rows: np.ndarray, *, complete: bool) -> Any:
     """The fastest filter that is exact for these clusters' statistics."""
+    if isinstance(prior, GaussianFullPrior) and complete:
+        return full_filter(prior, rows)
     if isinstance(prior, GaussianDiagonalPrior) and complete and np.ptp(prior.shape) == 0.0:
         counts = rows[:, COUNT::WIDTH]
         if (counts == counts[:, :1]).all():  # else cells were missing in training, and columns differ in shape
@@ -118,6 +172,27 @@ def gaussian_filter(prior: GaussianDiagonalPrior, rows: np.ndarray) -> GaussianF
         np.ascontiguousarray(shape[:, 0] + 0.5),
         constant,
     )
+
+
+def full_filter(prior: GaussianFullPrior, rows: np.ndarray) -> FullFilter:
+    """Multivariate t densities, their scales factored once."""
+    d, k = prior.mean.size, len(rows)
+    mean, whiten, log_determinant = np.empty((k, d)), np.empty((k, d, d)), np.empty((2, k))
+    for i, row in enumerate(rows):
+        mean[i] = full_mean(row, prior.mean, prior.strength)
+        scale = full_scale(row, prior.mean, prior.strength, prior.scale)
+        factor = scale + np.diag(prior.grain) if prior.grain.size else scale.copy()
+        log_determinant[:, i] = cholesky(scale), cholesky(factor)
+        for j, column in enumerate(np.eye(d)):
+            solve_lower(factor, column)
+            whiten[i, :, j] = column
+    strength, dof = prior.strength + rows[:, 0], prior.dof + rows[:, 0]
+    whiten *= np.sqrt(strength / (strength + 1.0))[:, np.newaxis, np.newaxis]
+    constant = gammaln(0.5 * (dof + 1.0)) - gammaln(0.5 * (dof + 1.0 - d)) - 0.5 * log_determinant[1]
+    constant += 0.5 * dof * (log_determinant[0] - log_determinant[1])
+    constant -= 0.5 * d * (LOG_PI + np.log1p(1.0 / strength))
+    columns = prior.columns if prior.columns.size else np.arange(d)
+    return FullFilter(mean, whiten, 0.5 * (dof + 1.0), constant, columns)
 
 
 @kernel

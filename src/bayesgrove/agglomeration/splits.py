@@ -17,6 +17,7 @@ from bayesgrove.agglomeration.statistics import node_statistics
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
 from bayesgrove.core.rng import generator
+from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
 from bayesgrove.trees import Tree
 from bayesgrove.trees.cuts import front_by_count
 from bayesgrove.trees.weights import node_log_weights
@@ -26,10 +27,14 @@ SMALLEST_SHARE = 1e-3
 SMALLEST_SAMPLE, LARGEST_SAMPLE, SAMPLE_FACTOR = 512, 4096, 8
 
 
+LEAF_SIZE, FULL_LEAF_SIZE = 256, 64
+"""Rows of sets that are clustered exactly; fewer with full covariances, whose pairs cost more by far to score."""
+
+
 class Settings(NamedTuple):
     """How sets are split."""
 
-    leaf_size: int = 256
+    leaf_size: int = LEAF_SIZE
     sample_size: int | None = None
     max_depth: int = 18
     split: str = "cut"
@@ -37,6 +42,11 @@ class Settings(NamedTuple):
     filter_rule: str = "normalised"
     filter_nodes: int | None = 4
     inner: str = "halve"
+
+
+def default_leaf_size(prior: Any) -> int:
+    """Rows of sets that are clustered exactly unless a user says otherwise."""
+    return FULL_LEAF_SIZE if isinstance(prior, GaussianFullPrior) else LEAF_SIZE
 
 
 class Problem(NamedTuple):

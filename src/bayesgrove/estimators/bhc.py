@@ -5,7 +5,7 @@ from typing import Any
 from joblib import effective_n_jobs
 
 from bayesgrove.agglomeration.exact import SCORES
-from bayesgrove.agglomeration.splits import Settings
+from bayesgrove.agglomeration.splits import Settings, default_leaf_size
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.estimators.settings import check_choice, check_positive, check_whole
 from bayesgrove.estimators.tree_clusterer import TreeClusterer
@@ -169,6 +169,12 @@ class BHC(TreeClusterer):
             and isinstance(bound.likelihood, GaussianFull)
             and len(bound.values) > MOST_FULL_ROWS
         ):
-            shared = (self.concentration, Settings(), TREE_SEED, n_threads, self._progress_callback())
+            shared = (
+                self.concentration,
+                Settings(default_leaf_size(bound.prior)),
+                TREE_SEED,
+                n_threads,
+                self._progress_callback(),
+            )
             return fit_randomized_best(bound, *shared)
         return fit_exact(bound, self.concentration, options, self._seed, n_threads, self._progress_callback())

@@ -7,7 +7,7 @@ from joblib import effective_n_jobs
 
 from bayesgrove.agglomeration.dask_rows import DaskRows
 from bayesgrove.agglomeration.randomized import default_max_depth
-from bayesgrove.agglomeration.splits import Settings
+from bayesgrove.agglomeration.splits import Settings, default_leaf_size
 from bayesgrove.core.rng import resolve_seed
 from bayesgrove.estimators.dask_input import Source, bind_on_cluster, cluster_source
 from bayesgrove.estimators.settings import check_choice, check_whole
@@ -37,7 +37,7 @@ DIVISION = {
 }
 """Options of the division by samples with their defaults; the search has none of them."""
 LEAST = {"leaf_size": 2, "sample_size": 2, "fanout": 2, "filter_nodes": 1, "max_levels": 0}
-OPTIONAL = ("sample_size", "filter_nodes", "max_levels")
+OPTIONAL = ("leaf_size", "sample_size", "filter_nodes", "max_levels")
 
 
 class RandomizedBHC(TreeClusterer):
@@ -62,8 +62,8 @@ class RandomizedBHC(TreeClusterer):
     sample_size : int, optional
         Rows of the sample; samples of clusters have half as many. Default 1,000; with "greedy" 8 sqrt(n) between 512
         and 4,096.
-    leaf_size : int, default=256
-        Sets of fewer rows are clustered exactly; more than all rows: exact BHC.
+    leaf_size : int, optional
+        Sets of fewer rows are clustered exactly; more than all rows: exact BHC. Default 256, with full covariances 64.
     max_levels : int, optional
         Division: levels before a set is halved; default 4 + 2 log2(n / leaf_size).
     split : {"cut", "root", "skeleton"}, default="cut"
@@ -113,7 +113,7 @@ class RandomizedBHC(TreeClusterer):
         clusters: str = "unions",
         hyper: str = "auto",
         sample_size: int | None = None,
-        leaf_size: int = 256,
+        leaf_size: int | None = None,
         max_levels: int | None = None,
         split: str = "cut",
         fanout: int = 64,
@@ -193,7 +193,7 @@ class RandomizedBHC(TreeClusterer):
         return self._grow(bound)
 
     def _grow(self, bound: Bound, remote: DaskRows | None = None) -> Fitted:
-        settings = self._settings(bound.values.shape[0] if remote is None else remote.n_rows)
+        settings = self._settings(bound, bound.values.shape[0] if remote is None else remote.n_rows)
         n_threads, progress = effective_n_jobs(self.n_jobs), self._progress_callback()
         shared = (bound, self.concentration, settings, self._seed, n_threads, progress)
         if self._searches():
@@ -207,11 +207,12 @@ class RandomizedBHC(TreeClusterer):
         """Whether any option of the division by samples was changed."""
         return any(getattr(self, name) != default for name, default in DIVISION.items())
 
-    def _settings(self, n_rows: int) -> Settings:
+    def _settings(self, bound: Bound, n_rows: int) -> Settings:
         """Settings of the splits."""
-        levels = default_max_depth(n_rows, self.leaf_size) if self.max_levels is None else self.max_levels
+        leaf_size = default_leaf_size(bound.prior) if self.leaf_size is None else self.leaf_size
+        levels = default_max_depth(n_rows, leaf_size) if self.max_levels is None else self.max_levels
         return Settings(
-            leaf_size=self.leaf_size,
+            leaf_size=leaf_size,
             sample_size=self.sample_size,
             max_depth=levels,
             split=self.split,

@@ -139,7 +139,8 @@ def is_skewed(positive: np.ndarray) -> bool:
 
 def skewness(numbers: np.ndarray) -> float:
     """Third central moment in units of the standard deviation."""
-    deviations = numbers - numbers.mean()
+    scaled = numbers / (np.abs(numbers).max() or 1.0)  # cubes of large numbers overflow
+    deviations = scaled - scaled.mean()
     return float(np.mean(deviations**3) / (np.mean(deviations**2) ** 1.5 or 1.0))
 
 
