@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesgrove.agglomeration.scorers import LANES, block_scores, fill_lane, fill_top, n_fields
+from bayesgrove.agglomeration.scorers import LANES, NOBODY, block_scores, fill_lane, fill_top, n_fields
 from bayesgrove.core.jit import kernel
 from bayesgrove.stats.fastlog import SAFE_FLAGS, exponent_of, fast_log, mantissa_of, stand_alone
 from bayesgrove.stats.sixteen import SIXTEEN, add_product, subtract_product
@@ -77,6 +77,12 @@ def full_block(scorer, clusters, block, out):
         for b in range(first_owner, block[1]):
             n_b, base_b = clusters.sizes[b], clusters.base[b]
             for g in range(n_groups):
+                n_living = 0
+                for lane in range(SIXTEEN):
+                    n_living += base[t, g, lane] != NOBODY
+                    lanes_out[b - first_owner, t - first_tile, g, lane] = -NOBODY
+                if n_living == 0:
+                    continue
                 for lane in range(SIXTEEN):
                     held = scorer.strength + sizes[t, g, lane]
                     scratch[0, lane] = held * n_b / (held + n_b)

@@ -27,7 +27,7 @@ SMALLEST_SHARE = 1e-3
 SMALLEST_SAMPLE, LARGEST_SAMPLE, SAMPLE_FACTOR = 512, 4096, 8
 
 
-LEAF_SIZE, FULL_LEAF_SIZE = 256, 64
+LEAF_SIZE, FULL_LEAF_SIZE = 256, 32
 """Rows of sets that are clustered exactly; fewer with full covariances, whose pairs cost more by far to score."""
 
 

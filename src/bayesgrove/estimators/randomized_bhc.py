@@ -63,7 +63,7 @@ class RandomizedBHC(TreeClusterer):
         Rows of the sample; samples of clusters have half as many. Default 1,000; with "greedy" 8 sqrt(n) between 512
         and 4,096.
     leaf_size : int, optional
-        Sets of fewer rows are clustered exactly; more than all rows: exact BHC. Default 256, with full covariances 64.
+        Sets of fewer rows are clustered exactly; more than all rows: exact BHC. Default 256, with full covariances 32.
     max_levels : int, optional
         Division: levels before a set is halved; default 4 + 2 log2(n / leaf_size).
     split : {"cut", "root", "skeleton"}, default="cut"
