@@ -15,6 +15,9 @@ number of rows of the smaller group, the groups stay apart if
 - r < `shallow_ratio`, both groups have at least ten rows, and the rows themselves show a gap: projected on the axis
   that separates the groups best, one of ten windows between their medians holds too few of them (`significance`).
 
+They are joined all the same if the two components that meet are pieces of one bent bar (`bars`) and their rows show no
+gap: Gaussians that cover a thin bent band end to end have deep valleys between them.
+
 Tiling a flat ridge with Gaussians of its own width makes false valleys of 2 exp(-3 / 2) = .446, so `saddle_ratio` must
 lie below that.
 """
@@ -26,6 +29,7 @@ import numpy as np
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.special import bdtr
 
+from bayesgrove.agglomeration.bars import bar_of
 from bayesgrove.stats.partitions import relabel
 
 N_NEIGHBOURS = 8
@@ -33,6 +37,8 @@ N_STEPS = 11
 N_WINDOWS = 10
 N_PLACES = 41
 FEWEST_ROWS = 10
+DEEPEST_BEND = 0.003
+"""Ratio of a valley that no bend of a bar makes: a tenth of what two equal pieces of a thin arc have, 2 exp(-4)."""
 MOST_CELLS = 4_000_000
 """Of matrices of pairs at a time."""
 
@@ -211,6 +217,12 @@ def show_gap(ratio: float, groups: tuple[np.ndarray, np.ndarray], rule: Rule) ->
     return gap_probability(*groups) < rule.significance
 
 
+def is_one_bar(first: np.ndarray, second: np.ndarray, rule: Rule) -> bool:
+    """Whether the rows of two components are better described as one bent bar without a gap than as two Gaussians."""
+    bar = bar_of(first, second)
+    return bar is not None and bar.log_gain > 0.0 and gap_probability(bar.first, bar.second) >= rule.significance
+
+
 def unite(components: Components, values: np.ndarray, labels: np.ndarray, rule: Rule = RULE) -> Unions:
     """Clusters of the components of a partition, by the rule of the module.
 
@@ -230,8 +242,8 @@ def unite(components: Components, values: np.ndarray, labels: np.ndarray, rule: 
     peaks = log_density(components, components.means)
     pairs = neighbour_pairs(components)
     saddles, projected = saddles_between(components, pairs, peaks), projected_ratios(components, pairs)
-    members = [np.flatnonzero(labels == component) for component in range(k)]
-    n_rows = [rows.size for rows in members]
+    pieces = [np.flatnonzero(labels == component) for component in range(k)]
+    members = list(pieces)
     group, top = np.arange(k), peaks.copy()
     joins, ratios, apart = [], [], []
     for edge in np.argsort(-saddles, kind="stable"):
@@ -242,9 +254,11 @@ def unite(components: Components, values: np.ndarray, labels: np.ndarray, rule: 
         ratio = math.exp(min(0.0, saddles[edge] - min(top[i], top[j])))
         stays = (
             is_valley(ratio, min(members[i].size, members[j].size), rule)
-            or is_valley(projected[edge], min(n_rows[a], n_rows[b]), rule)
+            or is_valley(projected[edge], min(pieces[a].size, pieces[b].size), rule)
             or show_gap(ratio, (values[members[i]], values[members[j]]), rule)
         )
+        if stays and projected[edge] > DEEPEST_BEND:
+            stays = not is_one_bar(values[pieces[a]], values[pieces[b]], rule)
         joins.append((a, b))
         ratios.append(ratio)
         apart.append(stays)
