@@ -16,6 +16,7 @@ Whether rows show a gap between the pieces is for the caller to ask, in the coor
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +28,21 @@ MOST_MISPLACED = 0.1
 SIGNIFICANCE = 0.001
 """Of the bend; some ten neighbours of a component are looked at."""
 RIDGE = 1e-9
-"""Share of the variance that is added to each axis: rows may lie on a line."""
+"""Share of the variance of all rows that is added to each axis: rows may lie on a line."""
+
+
+class Pieces(NamedTuple):
+    """Components of a partition, and what all bars made of two of them need."""
+
+    rows: Sequence[np.ndarray]
+    """(n_rows, d) of each."""
+    means: np.ndarray
+    """(k, d)"""
+    covariances: np.ndarray
+    """(k, d, d)"""
+    log_likelihood: np.ndarray
+    """(k,) of the rows of each under the Gaussian that fits them best."""
+    ridge: float
 
 
 class Bar(NamedTuple):
@@ -40,61 +55,70 @@ class Bar(NamedTuple):
     second: np.ndarray
 
 
-def bar_of(first: np.ndarray, second: np.ndarray) -> Bar | None:
-    """The bar of two pieces that lie end to end and are bent; None where they are not, or have too few rows to tell.
+def pieces_of(rows: Sequence[np.ndarray]) -> Pieces:
+    """Pieces with these complete rows each."""
+    everything = np.concatenate(rows)
+    ridge = RIDGE * float(everything.var(axis=0).sum())
+    means = np.array([own.mean(axis=0) for own in rows])
+    covariances = np.array([(own - mean).T @ (own - mean) / len(own) for own, mean in zip(rows, means, strict=True)])
+    n_rows = np.array([len(own) for own in rows])
+    return Pieces(rows, means, covariances, gaussian_log_likelihood(n_rows, covariances, ridge), ridge)
 
-    Parameters
-    ----------
-    first, second : ndarray of shape (n_rows, d)
-        Complete rows of the two components.
+
+def gaussian_log_likelihood(n_rows: np.ndarray | int, covariance: np.ndarray, ridge: float) -> np.ndarray:
+    """Of rows with this covariance, or several of them, under the Gaussian that fits them best."""
+    d = covariance.shape[-1]
+    log_determinant = np.linalg.slogdet(2.0 * np.pi * (covariance + ridge * np.eye(d)))[1]
+    return -0.5 * n_rows * (log_determinant + d)
+
+
+def bar_of(pieces: Pieces, a: int, b: int) -> Bar | None:
+    """The bar of two pieces that lie end to end and are bent; None where they are not, or have too few rows to tell."""
+    first, second = pieces.rows[a], pieces.rows[b]
+    d, n_first, n = first.shape[1], len(first), len(first) + len(second)
+    if d == 1 or min(n_first, n - n_first) <= d + DEGREE or not pieces.ridge > 0.0:
+        return None
+    share = n_first / n
+    gap = pieces.means[b] - pieces.means[a]
+    inside = share * pieces.covariances[a] + (1.0 - share) * pieces.covariances[b]
+    variances, axes = np.linalg.eigh(inside + share * (1.0 - share) * np.outer(gap, gap))
+    placed = (np.concatenate([first, second]) - (pieces.means[a] + (1.0 - share) * gap)) @ axes
+    along, across = placed[:, -1], placed[:, :-1]
+    log_along = even_log_likelihood(along[:n_first], along[n_first:])
+    if log_along is None:
+        return None
+    powers = np.vander(along / np.abs(along).max(), DEGREE + 1)
+    coefficients = np.linalg.lstsq(powers.T @ powers, powers.T @ across, rcond=None)[0]
+    bent = across - powers @ coefficients
+    log_across = float(gaussian_log_likelihood(n, bent.T @ bent / n, pieces.ridge))
+    log_straight = float(gaussian_log_likelihood(n, np.diag(variances[:-1]), pieces.ridge))
+    if gammaincc(0.5 * (d - 1) * (DEGREE - 1), max(0.0, log_across - log_straight)) > SIGNIFICANCE:
+        return None  # twice the difference has a chi-squared distribution where nothing is bent
+    log_two = float(pieces.log_likelihood[a] + pieces.log_likelihood[b])
+    log_two += n_first * math.log(share) + (n - n_first) * math.log(1.0 - share)
+    placed[:, :-1] = bent
+    placed = placed[:, ::-1]
+    return Bar(log_along + log_across - log_two, placed[:n_first], placed[n_first:])
+
+
+def even_log_likelihood(first: np.ndarray, second: np.ndarray) -> float | None:
+    """Log likelihood of places that are even on either side of the boundary that misplaces fewest of them.
+
+    None if that is more than one in ten of the smaller piece.
     """
-    d, n_first = first.shape[1], len(first)
-    if d == 1 or min(n_first, len(second)) <= d + DEGREE:
-        return None
-    rows = np.vstack([first, second])
-    centred = rows - rows.mean(axis=0)
-    variances, axes = np.linalg.eigh(centred.T @ centred / len(rows))
-    ridge = RIDGE * variances.sum()
-    along, across = centred @ axes[:, -1], centred @ axes[:, :-1]
-    log_along = even_log_density(along[:n_first], along[n_first:])
-    if log_along is None or not ridge > 0.0:
-        return None
-    powers = np.linalg.qr(np.vander(along / np.abs(along).max(), DEGREE + 1))[0]
-    straight, across = across, across - powers @ (powers.T @ across)
-    log_across = gaussian_log_likelihood(across, ridge)
-    bend = log_across - gaussian_log_likelihood(straight, ridge)
-    if gammaincc(0.5 * (d - 1) * (DEGREE - 1), bend) > SIGNIFICANCE:  # twice the bend has a chi-squared distribution
-        return None
-    bent = np.column_stack([along, across])
-    gain = log_along + log_across - two_gaussians(first, second, ridge)
-    return Bar(gain, bent[:n_first], bent[n_first:])
-
-
-def even_log_density(first: np.ndarray, second: np.ndarray) -> float | None:
-    """Log likelihood of places that are even on either side of the boundary that misplaces fewest of them."""
-    if first.mean() > second.mean():
+    places = np.concatenate([first, second])
+    if first.sum() * second.size > second.sum() * first.size:
+        places = np.concatenate([second, first])
         first, second = second, first
-    places = np.sort(np.concatenate([first, second]))
-    between = 0.5 * (places[:-1] + places[1:])
-    misplaced = first.size - np.searchsorted(np.sort(first), between) + np.searchsorted(np.sort(second), between)
-    k, n = int(misplaced.argmin()) + 1, places.size
+    order = np.argsort(places, kind="stable")
+    places, n = places[order], places.size
+    n_left = np.cumsum(order < first.size)[:-1]  # of the first piece, up to each place
+    misplaced = first.size - n_left + np.arange(1, n) - n_left
+    k = int(misplaced.argmin()) + 1
     if misplaced[k - 1] > MOST_MISPLACED * min(first.size, second.size):
         return None
-    lengths = between[k - 1] - places[0], places[-1] - between[k - 1]
+    boundary = 0.5 * (places[k - 1] + places[k])
+    lengths = boundary - places[0], places[-1] - boundary
     if not min(lengths) > 0.0:
         return None
     return sum(count * math.log(count / n / length) for count, length in zip((k, n - k), lengths, strict=True))
-
-
-def gaussian_log_likelihood(rows: np.ndarray, ridge: float) -> float:
-    """Of rows under the Gaussian that fits them best."""
-    n, d = rows.shape
-    centred = rows - rows.mean(axis=0)
-    covariance = centred.T @ centred / n + ridge * np.eye(d)
-    return -0.5 * n * float(np.linalg.slogdet(2.0 * np.pi * covariance)[1] + d)
-
-
-def two_gaussians(first: np.ndarray, second: np.ndarray, ridge: float) -> float:
-    """Log likelihood of the rows of two components, each under its own Gaussian."""
-    n = len(first) + len(second)
-    return sum(len(part) * math.log(len(part) / n) + gaussian_log_likelihood(part, ridge) for part in (first, second))
