@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from benchmarks import __main__ as command
-from benchmarks.scorecard import measure, methods, page, pictures, run, sets, store, summary, work
+from benchmarks.scorecard import calibration, measure, methods, page, pictures, run, sets, store, summary, work
 
 from bayesgrove import Tree
 
@@ -218,3 +218,13 @@ def test_sets_of_one_cluster_are_read_and_shown(folder):
     text = (folder / "card.md").read_text()
     assert "## Sets that are one cluster" in text
     assert "| null-uniform-2 | 500 | 1 | 1.00 (1) |" in text
+
+
+def test_bins_of_probabilities_are_judged_by_their_binomial_intervals():
+    told = np.repeat([0.02, 0.6, 0.99, 0.3], [100, 100, 100, 10])
+    is_apart = np.concatenate([np.arange(100) < 3, np.arange(100) < 90, np.arange(100) < 98, np.arange(10) < 3])
+    lines = calibration.calibration(told, is_apart)
+    assert [(line["sets"], line["verdict"]) for line in lines] == [
+        (100, "within"), (10, "too few sets"), (100, "outside"), (100, "within"),
+    ]  # fmt: skip
+    assert [line["share apart"] for line in lines] == [0.03, 0.3, 0.9, 0.98]
