@@ -37,6 +37,12 @@ def ours(name: str) -> Callable[[Any], Fitted]:
     return fit
 
 
+def fit_one_call(X: Any) -> Fitted:
+    """`bayesgrove.cluster`, which chooses the model by the table."""
+    model = bayesgrove.cluster(X, random_state=0, n_jobs=1)
+    return Fitted(np.asarray(model.labels_), model.tree_, model.score_samples)
+
+
 def fit_hdbscan(X: np.ndarray) -> Fitted:
     return Fitted(HDBSCAN(min_cluster_size=10, copy=True).fit(X).labels_)
 
@@ -86,8 +92,11 @@ def linkage_of(method: str) -> Callable[[np.ndarray], Fitted]:
     return fit
 
 
-CHAINS, VIEWS = "NRMMixture", "BHCC"
-OURS = {name: ours(name) for name in ("BHC", "RandomizedBHC", "IncrementalBHC", CHAINS, VIEWS)}
+ONE_CALL, CHAINS, VIEWS = "cluster", "NRMMixture", "BHCC"
+OURS = {
+    ONE_CALL: fit_one_call,
+    **{name: ours(name) for name in ("BHC", "RandomizedBHC", "IncrementalBHC", CHAINS, VIEWS)},
+}
 PEERS = {
     "HDBSCAN": fit_hdbscan,
     "HDBSCAN + nearest": fit_hdbscan_without_noise,

@@ -7,10 +7,28 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from bayesgrove.datasets import make_shapes
+
 NOISE = 0
 """Reference label of rows that do not count."""
-SCORECARD, TABLES, SKLEARN = "scorecard", "tables", "sklearn"
+SCORECARD, TABLES, SKLEARN, NULLS = "scorecard", "tables", "sklearn", "nulls"
 OWN = ("iris", "wine", "breast_cancer", "digits")
+N_NULL_ROWS = 500
+ONE_CLUSTER = {
+    f"null-{kind}-{n_columns}": (kind, n_columns)
+    for kind, widths in {
+        "gaussian": (2, 10),
+        "uniform": (2, 5),
+        "t3": (2, 5),
+        "exponential": (3,),
+        "gamma": (3,),
+        "log-normal": (3,),
+        "banana": (2,),
+        "ring": (2,),
+    }.items()
+    for n_columns in widths
+}
+"""Sets that are one cluster: kinds of `make_shapes`, and their numbers of columns."""
 CLASSES = {"penguins": "species", "titanic": "survived", "mpg": "origin", "satellites": "Class_of_Orbit"}
 """Class columns of tables that have none called `class`, or a better one."""
 DROPPED = {"titanic": ("alive", "class"), "mpg": ("name",), "satellites": ("ID",), "lace-animals": ("id",)}
@@ -48,7 +66,7 @@ def available(folder: Path) -> dict[str, str]:
         if not paths:
             print(f"Skipped the sets of {group!r}: no files in {folder / group}.", file=sys.stderr)
         found.update({path.stem: group for path in paths})
-    return {**found, **dict.fromkeys(OWN, SKLEARN)}
+    return {**found, **dict.fromkeys(OWN, SKLEARN), **dict.fromkeys(ONE_CLUSTER, NULLS)}
 
 
 def read(name: str, folder: Path, limit: int) -> DataSet:
@@ -56,6 +74,10 @@ def read(name: str, folder: Path, limit: int) -> DataSet:
     group = available_group(name, folder)
     if group == SKLEARN:
         return from_numbers(name, group, *own_set(name), limit)
+    if group == NULLS:
+        kind, n_columns = ONE_CLUSTER[name]
+        shapes = make_shapes(kind, N_NULL_ROWS, n_columns, random_state=0)
+        return from_numbers(name, group, shapes.X, np.ones((1, N_NULL_ROWS)), limit)
     table = folder / group / f"{name}.csv"
     if table.exists():
         return from_table(name, pd.read_csv(table), limit)
@@ -68,8 +90,8 @@ def read(name: str, folder: Path, limit: int) -> DataSet:
 
 def available_group(name: str, folder: Path) -> str:
     """Group of a set; names of files are unique over both folders."""
-    if name in OWN:
-        return SKLEARN
+    if name in OWN or name in ONE_CLUSTER:
+        return SKLEARN if name in OWN else NULLS
     return SCORECARD if (folder / SCORECARD / f"{name}.npz").exists() else TABLES
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from benchmarks import __main__ as command
-from benchmarks.scorecard import measure, methods, page, pictures, run, sets, store, summary, work
+from benchmarks.scorecard import calibration, measure, methods, page, pictures, run, sets, store, summary, work
 
 from bayesgrove import Tree
 
@@ -102,7 +102,7 @@ def test_a_mixed_table_is_a_frame_for_us_and_numbers_for_peers(folder):
 
 
 def test_missing_folders_are_named(tmp_path, capsys):
-    assert set(sets.available(tmp_path / "nowhere")) == set(sets.OWN)
+    assert set(sets.available(tmp_path / "nowhere")) == {*sets.OWN, *sets.ONE_CLUSTER}
     said = capsys.readouterr().err
     assert "Skipped the sets of 'scorecard': no files in" in said
     assert "Skipped the sets of 'tables'" in said
@@ -206,3 +206,25 @@ def test_the_page_and_the_pictures_come_from_the_results(folder, fits):
         assert (folder / "images" / name).stat().st_size > 0
         assert f"](images/{name})" in text
     assert pictures.title_of(result("a", "BHC", 0.934, 31)) == "a ARI .93, K 31/2"
+
+
+def test_sets_of_one_cluster_are_read_and_shown(folder):
+    for name, (_, n_columns) in sets.ONE_CLUSTER.items():
+        data = sets.read(name, folder, 1500)
+        assert data.ours.shape == (sets.N_NULL_ROWS, n_columns)
+        assert (data.group, np.unique(data.references).tolist()) == ("nulls", [1])
+    words = ["--only", "null-uniform-2", "--methods", "cluster", "--no-density", "--page", str(folder / "card.md")]
+    run(asked(folder, *words))
+    text = (folder / "card.md").read_text()
+    assert "## Sets that are one cluster" in text
+    assert "| null-uniform-2 | 500 | 1 | 1.00 (1) |" in text
+
+
+def test_bins_of_probabilities_are_judged_by_their_binomial_intervals():
+    told = np.repeat([0.02, 0.6, 0.99, 0.3], [100, 100, 100, 10])
+    is_apart = np.concatenate([np.arange(100) < 3, np.arange(100) < 90, np.arange(100) < 98, np.arange(10) < 3])
+    lines = calibration.calibration(told, is_apart)
+    assert [(line["sets"], line["verdict"]) for line in lines] == [
+        (100, "within"), (10, "too few sets"), (100, "outside"), (100, "within"),
+    ]  # fmt: skip
+    assert [line["share apart"] for line in lines] == [0.03, 0.3, 0.9, 0.98]

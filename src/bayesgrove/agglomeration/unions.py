@@ -15,6 +15,9 @@ number of rows of the smaller group, the groups stay apart if
 - r < `shallow_ratio`, both groups have at least ten rows, and the rows themselves show a gap: projected on the axis
   that separates the groups best, one of ten windows between their medians holds too few of them (`significance`).
 
+They are joined all the same if the two components that meet are pieces of one bent bar (`bars`) and their rows show no
+gap: Gaussians that cover a thin bent band end to end have deep valleys between them.
+
 Tiling a flat ridge with Gaussians of its own width makes false valleys of 2 exp(-3 / 2) = .446, so `saddle_ratio` must
 lie below that.
 """
@@ -26,6 +29,7 @@ import numpy as np
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.special import bdtr
 
+from bayesgrove.agglomeration.bars import Pieces, bar_of, pieces_of
 from bayesgrove.stats.partitions import relabel
 
 N_NEIGHBOURS = 8
@@ -33,8 +37,10 @@ N_STEPS = 11
 N_WINDOWS = 10
 N_PLACES = 41
 FEWEST_ROWS = 10
-MOST_CELLS = 4_000_000
-"""Of matrices of pairs at a time."""
+DEEPEST_BEND = 0.003
+"""Ratio of a valley that no bend of a bar makes: a tenth of what two equal pieces of a thin arc have, 2 exp(-4)."""
+MOST_CELLS, CELLS_AT_ONCE = 4_000_000, 50_000
+"""Of matrices of pairs at a time; of densities, so that they stay in the cache."""
 
 
 class Rule(NamedTuple):
@@ -88,14 +94,16 @@ def log_gaussians(components: Components, points: np.ndarray) -> np.ndarray:
         variance = np.diagonal(components.covariances, axis1=1, axis2=2)
         gaps = np.where(seen[:, np.newaxis], points[:, np.newaxis] - components.means, 0.0)
         return -0.5 * (np.sum(gaps**2 / variance, axis=2) + seen @ np.log(2.0 * np.pi * variance).T)
-    out = np.empty((points.shape[0], components.sizes.size))
+    n, d = points.shape
+    out = np.empty((n, components.sizes.size))
     lower = np.linalg.cholesky(components.covariances)
     whitening = np.linalg.inv(lower)
-    for k, matrix in enumerate(whitening):
-        gap = (points - components.means[k]) @ matrix.T
-        out[:, k] = np.einsum("nd,nd->n", gap, gap)
+    centres = np.einsum("kij,kj->ki", whitening, components.means)
+    for part in np.array_split(np.arange(out.shape[1]), 1 + n * out.shape[1] * d // CELLS_AT_ONCE):
+        white = (points @ whitening[part].reshape(-1, d).T).reshape(n, -1, d) - centres[part]
+        out[:, part] = np.einsum("nkd,nkd->nk", white, white)
     log_determinants = np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1)
-    return -0.5 * out - log_determinants - 0.5 * points.shape[1] * math.log(2.0 * math.pi)
+    return -0.5 * out - log_determinants - 0.5 * d * math.log(2.0 * math.pi)
 
 
 def log_density(components: Components, points: np.ndarray) -> np.ndarray:
@@ -211,6 +219,12 @@ def show_gap(ratio: float, groups: tuple[np.ndarray, np.ndarray], rule: Rule) ->
     return gap_probability(*groups) < rule.significance
 
 
+def is_one_bar(pieces: Pieces, a: int, b: int, rule: Rule) -> bool:
+    """Whether the rows of two components are better described as one bent bar without a gap than as two Gaussians."""
+    bar = bar_of(pieces, a, b)
+    return bar is not None and bar.log_gain > 0.0 and gap_probability(bar.first, bar.second) >= rule.significance
+
+
 def unite(components: Components, values: np.ndarray, labels: np.ndarray, rule: Rule = RULE) -> Unions:
     """Clusters of the components of a partition, by the rule of the module.
 
@@ -231,7 +245,7 @@ def unite(components: Components, values: np.ndarray, labels: np.ndarray, rule: 
     pairs = neighbour_pairs(components)
     saddles, projected = saddles_between(components, pairs, peaks), projected_ratios(components, pairs)
     members = [np.flatnonzero(labels == component) for component in range(k)]
-    n_rows = [rows.size for rows in members]
+    pieces = pieces_of([values[rows] for rows in members])
     group, top = np.arange(k), peaks.copy()
     joins, ratios, apart = [], [], []
     for edge in np.argsort(-saddles, kind="stable"):
@@ -242,9 +256,11 @@ def unite(components: Components, values: np.ndarray, labels: np.ndarray, rule: 
         ratio = math.exp(min(0.0, saddles[edge] - min(top[i], top[j])))
         stays = (
             is_valley(ratio, min(members[i].size, members[j].size), rule)
-            or is_valley(projected[edge], min(n_rows[a], n_rows[b]), rule)
+            or is_valley(projected[edge], min(len(pieces.rows[a]), len(pieces.rows[b])), rule)
             or show_gap(ratio, (values[members[i]], values[members[j]]), rule)
         )
+        if stays and projected[edge] > DEEPEST_BEND:
+            stays = not is_one_bar(pieces, a, b, rule)
         joins.append((a, b))
         ratios.append(ratio)
         apart.append(stays)
