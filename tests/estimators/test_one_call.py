@@ -60,13 +60,13 @@ def test_a_sparse_matrix_is_clustered_as_counts():
     assert adjusted_rand_score(model.labels_, np.repeat([0, 1], 30)) > 0.9
 
 
-def test_mixed_tables_have_components_and_a_sentence_says_so(caplog):
+def test_a_sentence_says_what_the_clusters_of_mixed_tables_are(caplog):
     frame = pd.DataFrame(blobs(), columns=["a", "b"]).assign(colour=["red", "blue"] * 40)
     frame.iloc[0, 0] = np.nan
     with caplog.at_level(logging.INFO, logger="bayesgrove"):
         model = bg.cluster(frame)
     assert caplog.messages[0] == "80 rows x 3 columns (2 float, 1 category), 1 missing cells"
-    assert "continuous columns only" in caplog.messages[-1]
+    assert caplog.messages[-1] == "2 clusters: the mixture components; every two are separated by a density valley"
     assert model.n_clusters_ == model.n_components_
 
 

@@ -172,11 +172,11 @@ def test_clusters_are_nodes_of_the_tree_and_its_weights_are_exact(likelihood):
     assert model.predict_proba(X).shape == (240, model.n_clusters_ + 1)
 
 
-def test_no_rule_for_discrete_columns():
-    X = np.random.default_rng(0).integers(0, 2, (60, 4)).astype(float)
-    model = BHC(random_state=0).fit(X)
+def test_no_rule_for_documents():
+    X = np.random.default_rng(0).integers(0, 3, (60, 4)).astype(float)
+    model = BHC("multinomial", random_state=0).fit(X)
     assert np.array_equal(model.labels_, model.component_labels_)
-    bound = bind("auto", X)
+    bound = bind("multinomial", X)
     assert united_tree(model.tree_, Rows(bound.values, bound.prior, 0.0, True)) is None
 
 

@@ -238,3 +238,42 @@ def test_damaged_choices_are_refused():
     document["columns"] = document["columns"][:2]
     with pytest.raises(ValueError, match="columns as understood do not fit"):
         from_document(document)
+
+
+def repeating_table():
+    """Grades as numbers and as letters, with the same cells missing, and columns that differ from them in one row."""
+    rng = np.random.default_rng(0)
+    grade = rng.integers(1, 4, 60).astype(float)
+    grade[[3, 5]] = np.nan
+    letters = 3.0 - grade
+    other, gaps = letters.copy(), letters.copy()
+    other[7], gaps[9] = (letters[7] + 1) % 3, np.nan
+    rare = (np.arange(60) < 4).astype(float)
+    values = np.column_stack([grade, letters, other, gaps, rare, 1.0 - rare, rng.normal(size=60)])
+    names = ("grade", "letter", "other", "gaps", "rare", "common", "size")
+    kinds = ("float", "category", "category", "category", "bool", "bool", "float")
+    return Table(values, names, kinds, dict.fromkeys((1, 2, 3), ("a", "b", "c")))
+
+
+def test_a_column_that_repeats_another_is_left_out(caplog):
+    caplog.set_level(logging.WARNING, logger="bayesgrove")
+    bound = bind("auto", repeating_table())
+    assert [choice.family == "" for choice in bound.choices] == [False, True, False, False, False, False, False]
+    assert "left out as repeat: 'letter' (one to one with 'grade')" in caplog.text
+    assert np.flatnonzero(bound.encoding.ignored).tolist() == [1]
+
+
+def test_the_column_that_is_named_is_kept_and_the_one_it_repeats_left_out():
+    found = understand({"letter": "categorical"}, repeating_table())
+    assert found.left_out == [0]
+    assert not understand({"letter": "categorical", "grade": "gaussian"}, repeating_table()).left_out
+
+
+def test_models_of_views_keep_columns_that_repeat_others():
+    assert not understand("auto", repeating_table(), with_repeats=True).left_out
+
+
+def test_columns_that_all_agree_are_clusters_and_not_repeats():
+    halves = (np.arange(40) < 20).astype(float)
+    table = Table(np.column_stack([halves, 1.0 - halves, halves]), ("a", "b", "c"), ("bool",) * 3)
+    assert not understand("auto", table).left_out

@@ -195,10 +195,23 @@ def projected_ratios(components: Components, pairs: np.ndarray) -> np.ndarray:
     shares = sizes / sizes.sum(axis=1, keepdims=True)
     middle = np.einsum("pk,pkij->pij", shares, within)
     axis = np.linalg.solve(middle, gap[:, :, np.newaxis])[:, :, 0]
-    spread = np.sqrt(np.einsum("pi,pkij,pj->pk", axis, within, axis))[:, np.newaxis]
-    far = np.einsum("pi,pi->p", gap, axis)
+    spread = np.sqrt(np.einsum("pi,pkij,pj->pk", axis, within, axis))
+    return valley_ratios(sizes, np.einsum("pi,pi->p", gap, axis), spread)
+
+
+def valley_ratios(sizes: np.ndarray, far: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """Ratio of the valley between two Gaussians on a line to the lower peak.
+
+    Parameters
+    ----------
+    sizes, spread : ndarray of shape (n_pairs, 2)
+        Weights and standard deviations.
+    far : ndarray of shape (n_pairs,)
+        Where the second mean lies from the first, not negative.
+    """
     centre = np.stack([np.zeros(far.size), far], axis=1)[:, np.newaxis]
     places = far[:, np.newaxis, np.newaxis] * np.linspace(0.0, 1.0, N_PLACES)[:, np.newaxis]
+    spread = spread[:, np.newaxis]
     density = np.sum(np.exp(-0.5 * ((places - centre) / spread) ** 2) * (sizes[:, np.newaxis] / spread), axis=2)
     left = np.maximum.accumulate(density, axis=1)
     right = np.maximum.accumulate(density[:, ::-1], axis=1)[:, ::-1]

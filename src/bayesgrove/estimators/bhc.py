@@ -43,9 +43,9 @@ class BHC(TreeClusterer):
         "greedy" merges in the published order of Heller and Ghahramani, which chains where clusters are large and
         columns few.
     clusters : {"unions", "components"}, default="unions"
-        "unions": components that no valley of the density separates are one cluster, where search="best", cut="half",
-        all columns are Gaussian and there are at least 50 rows. "components", and elsewhere: each component of the
-        mixture is a cluster.
+        "unions": components that no valley of the density separates are one cluster, where search="best", cut="half"
+        and there are at least 50 rows. "components", and elsewhere, and for documents: each component of the mixture is
+        a cluster.
     hyper : {"auto", "optimize", "fixed"}, default="auto"
         Learn the hyperparameters that are marked "auto", all that are not given, or none. Where any are learned,
         constant columns are left out, and Gaussian cells are known to within their rounding (see `GaussianDiagonal`).

@@ -14,7 +14,7 @@ from bayesgrove.estimators.settings import check_positive
 from bayesgrove.io.blocks import is_block_source
 from bayesgrove.io.frames import is_frame, table_from_frame
 from bayesgrove.io.tree_data import TreeData
-from bayesgrove.likelihoods import GaussianDiagonal, GaussianFull
+from bayesgrove.likelihoods import GaussianDiagonal, GaussianFull, Multinomial
 from bayesgrove.models.bhc.united import FEWEST_ROWS, MOST_COLUMNS
 
 MOST_ROWS, MOST_CELLS = 5_000, 500_000
@@ -156,8 +156,8 @@ def words_of_clusters(model: Any) -> str:
     n = f"{model.n_clusters_:,} clusters"
     if model.n_components_ > model.n_clusters_:
         return f"{n}: unions of {model.n_components_:,} mixture components that no density valley separates"
-    if not isinstance(model.likelihood_, CONTINUOUS):
-        return f"{n}: the mixture components, since valleys of a density are defined for continuous columns only"
-    if model.labels_.size < FEWEST_ROWS or model.n_features_in_ > MOST_COLUMNS or not model._unites():
+    is_wide = isinstance(model.likelihood_, CONTINUOUS) and model.n_features_in_ > MOST_COLUMNS
+    has_no_rule = is_wide or isinstance(model.likelihood_, Multinomial) or model.labels_.size < FEWEST_ROWS
+    if has_no_rule or not model._unites():
         return f"{n}: the mixture components, which were not united"
     return f"{n}: the mixture components; every two are separated by a density valley"

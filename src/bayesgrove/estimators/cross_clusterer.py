@@ -116,7 +116,7 @@ class CrossClusterer(CellQueries, RowAndColumnQueries, Clusterer):
         table = self._read_input(X, reset=True)
         self._given_as, self._kinds = table_kind(X), table.kinds
         self._axes = (X.index, X.columns) if self._given_as == "pandas" else None
-        understood = understand(self.likelihood, table)
+        understood = understand(self.likelihood, table, with_repeats=True)
         each = per_column(understood.likelihood, table.n_columns, self.unseen)
         return table, self._without_labels(bind_understood(understood._replace(likelihood=each), table, self.hyper))
 

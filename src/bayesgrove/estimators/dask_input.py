@@ -112,11 +112,13 @@ def bind_on_cluster(
     """Bind a likelihood to the rows of a cluster and encode them there; equal to `bind` on one array.
 
     The source's parts are let go, so that workers need not keep the rows both raw and encoded; Dask still knows how to
-    make them should a worker die. `adapt` may change what the likelihood's name stands for.
+    make them should a worker die. `adapt` may change what the likelihood's name stands for; models of views, which keep
+    columns that repeat others, give it.
     """
     n_sampled = -(-briefs.SAMPLED_ROWS // len(source.values))
     brief = briefs.joined(brief_of_source(source, n_sampled))
-    understood = briefs.understand_brief(likelihood, brief, source.names, source.kinds)
+    has_views = adapt is not None
+    understood = briefs.understand_brief(likelihood, brief, source.names, source.kinds, with_repeats=has_views)
     if adapt is not None:
         understood = understood._replace(likelihood=adapt(understood.likelihood))
     encoding, table = briefs.encode_brief(understood, brief, medians(source, brief), source.names, source.kinds, hyper)

@@ -336,7 +336,8 @@ class IncrementalBHC(TreeClusterer):
         """The likelihood from the first rows."""
         table = self._read_input(X, reset=True)
         self._seed = resolve_seed(self.random_state)
-        return self._without_labels(bind(self.likelihood, table, self.hyper))
+        # the first rows of a stream cannot tell that two columns will always agree
+        return self._without_labels(bind(self.likelihood, table, self.hyper, with_repeats=True))
 
     def _more_rows(self, X: Any) -> Bound:
         """The known rows and the new ones under the likelihood there is."""

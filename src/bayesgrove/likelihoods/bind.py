@@ -73,7 +73,7 @@ def to_learn(likelihood: Likelihood, hyper: str) -> tuple[str, ...]:
     raise InvalidSettingError(f"hyper must be 'auto', 'optimize' or 'fixed', got {hyper!r}.", hyper=hyper)
 
 
-def bind(likelihood: Any, table: Any, hyper: str = "auto") -> Bound:
+def bind(likelihood: Any, table: Any, hyper: str = "auto", *, with_repeats: bool = False) -> Bound:
     """Fit a likelihood's open numbers to a table, and encode the table.
 
     Parameters
@@ -84,6 +84,8 @@ def bind(likelihood: Any, table: Any, hyper: str = "auto") -> Bound:
         NaN is a missing cell.
     hyper : {"auto", "optimize", "fixed"}
         What a model should learn: what is marked "auto", all that is not given as a number, or nothing.
+    with_repeats : bool
+        Whether "auto" keeps columns that repeat others.
 
     Examples
     --------
@@ -97,7 +99,7 @@ def bind(likelihood: Any, table: Any, hyper: str = "auto") -> Bound:
         raise InvalidTableError(
             f"a table needs at least one row and one column, got {table.n_rows} x {table.n_columns}."
         )
-    return bind_understood(understand(likelihood, table), table, hyper)
+    return bind_understood(understand(likelihood, table, with_repeats=with_repeats), table, hyper)
 
 
 def bind_understood(understood: Understood, table: Table, hyper: str = "auto") -> Bound:

@@ -65,13 +65,16 @@ def joined(briefs: Sequence[Brief]) -> Brief:
     )
 
 
-def understand_brief(likelihood: Any, brief: Brief, names: tuple[str, ...], kinds: tuple[str, ...]) -> Understood:
+def understand_brief(
+    likelihood: Any, brief: Brief, names: tuple[str, ...], kinds: tuple[str, ...], *, with_repeats: bool = False
+) -> Understood:
     """The likelihood "auto" or a name stands for; the facts and a few rows tell as much as all of them."""
     if brief.n_rows == 0 or brief.n_seen.size == 0:
         raise InvalidTableError(
             f"a table needs at least one row and one column, got {brief.n_rows} x {brief.n_seen.size}."
         )
-    return understand(likelihood, Table(np.array(ends(brief)), names, kinds), brief.facts)
+    table = Table(np.array(ends(brief)), names, kinds)
+    return understand(likelihood, table, brief.facts, with_repeats=with_repeats)
 
 
 def ends(brief: Brief) -> tuple[np.ndarray, np.ndarray]:

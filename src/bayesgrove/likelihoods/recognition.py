@@ -1,21 +1,25 @@
-"""Columns that no family should describe: constants, identifiers, free text, dates."""
+"""Columns that no family should describe: constants, identifiers, free text, dates, repeats of other columns."""
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from bayesgrove.core.table import DATE, Table
 from bayesgrove.likelihoods.facts import Facts
+from bayesgrove.stats.partitions import relabel
 
 CONSTANT, EMPTY = "constant", "empty"
-IDENTIFIER, FREE_TEXT = "identifier", "free text"
+IDENTIFIER, FREE_TEXT, REPEAT = "identifier", "free text", "repeat"
 FEWEST_ROWS = 20
 """With fewer rows, different values prove nothing."""
 MOSTLY = 0.5
 """Texts of which more than this share are different are free text."""
 DENSE, FEW = 1.05, 5
 """Identifiers count up: their range is at most so many times the number of rows, and a few more."""
+FEWEST_OTHERS = 5
+"""A column can repeat another where at least so many cells differ from its commonest value."""
 UNEVEN = 0.06
 """How far the distribution of identifiers may be from a uniform one."""
 NAME_OF_IDENTIFIER = re.compile(r"(?i:(^|.*[^a-z])(id|uuid|guid|rowid|index))|.*[a-z]I[dD]")
@@ -66,3 +70,24 @@ def of_numbers(table: Table, facts: Facts, j: int) -> Recognised | None:
     if np.abs(np.sort(cells) - expected).max() > UNEVEN * span + FEW:
         return None
     return Recognised(IDENTIFIER, f"whole numbers that count from {facts.least[j]:g} to {facts.largest[j]:g}")
+
+
+def repeats(facts: Facts, columns: Sequence[int]) -> dict[int, int]:
+    """Columns whose values correspond one to one to those of an earlier column, and that column.
+
+    Rows in which one of them has no cell must be the same. Where most values are different, nothing can be told. Where
+    half of the columns would be repeats there are none: rows then differ in many columns at once because they belong to
+    different clusters.
+    """
+    first: dict[bytes, int] = {}
+    found: dict[int, int] = {}
+    for j in columns if facts.n_rows >= FEWEST_ROWS else ():
+        seen = ~np.isnan(facts.rows[:, j])
+        codes = relabel(np.unique(facts.rows[seen, j], return_inverse=True)[1])
+        counts = np.bincount(codes)
+        if counts.size > MOSTLY * codes.size or codes.size - counts.max() < FEWEST_OTHERS:
+            continue
+        earlier = first.setdefault(seen.tobytes() + codes.tobytes(), j)
+        if earlier != j:
+            found[j] = earlier
+    return found if 2 * len(found) < len(columns) else {}

@@ -2,7 +2,7 @@
 
 import dataclasses
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from bayesgrove.likelihoods.defaults import named_likelihood
 from bayesgrove.likelihoods.facts import Facts, facts_of
 from bayesgrove.likelihoods.families import CODE_OF, FAMILIES, NAMED
 from bayesgrove.likelihoods.mixed import Columns, column_likelihood, entries_of, of_column
+from bayesgrove.likelihoods.recognition import CONSTANT, EMPTY, REPEAT, repeats
 
 MOST_NAMED = 10
 CONTINUOUS = ("gaussian", "log-gaussian", "zero-inflated")
@@ -40,7 +41,7 @@ def left_out(choices: Sequence[Choice]) -> list[int]:
     return [j for j, choice in enumerate(choices) if not choice.family]
 
 
-def understand(likelihood: Any, table: Table, facts: Facts | None = None) -> Understood:
+def understand(likelihood: Any, table: Table, facts: Facts | None = None, *, with_repeats: bool = False) -> Understood:
     """A likelihood from a likelihood, its name, "auto", or a mapping from some of the columns to them.
 
     Parameters
@@ -51,14 +52,16 @@ def understand(likelihood: Any, table: Table, facts: Facts | None = None) -> Und
     table : Table
     facts : Facts, optional
         Of the table; where rows are elsewhere, `table` may have few of them.
+    with_repeats : bool
+        Keep columns that repeat others: models of views find that they belong together, and fill in their cells.
     """
     if isinstance(likelihood, Mapping):
         named = {key: learned(entry) for key, entry in likelihood.items()}
-        return of_entries(entries_of(named, table), table, facts)
+        return of_entries(entries_of(named, table), table, facts, with_repeats=with_repeats)
     if isinstance(likelihood, Columns):
-        return of_entries(entries_of(likelihood.likelihoods, table), table, facts)
+        return of_entries(entries_of(likelihood.likelihoods, table), table, facts, with_repeats=with_repeats)
     if isinstance(likelihood, str) and likelihood == LEARN:
-        return simplified(of_entries([LEARN] * table.n_columns, table, facts))
+        return simplified(of_entries([LEARN] * table.n_columns, table, facts, with_repeats=with_repeats))
     if isinstance(likelihood, str):
         likelihood = named_likelihood(likelihood)
     if not isinstance(likelihood, Likelihood):
@@ -79,7 +82,7 @@ def learned(entry: Any) -> Any:
     return entry
 
 
-def of_entries(entries: Sequence[Any], table: Table, facts: Facts | None) -> Understood:
+def of_entries(entries: Sequence[Any], table: Table, facts: Facts | None, *, with_repeats: bool) -> Understood:
     """One likelihood for each column, chosen where the entry is "auto"."""
     is_open = [isinstance(entry, str) and entry == LEARN for entry in entries]
     wanted = [j for j in range(table.n_columns) if is_open[j]]
@@ -89,6 +92,8 @@ def of_entries(entries: Sequence[Any], table: Table, facts: Facts | None) -> Und
     found = choose_columns(table, facts, wanted) if facts is not None else {}
     each: list[Any] = [None if j in found else column_likelihood(entry, table, j) for j, entry in enumerate(entries)]
     choices = [found.get(j) or given(each[j]) for j in range(table.n_columns)]
+    if facts is not None and not with_repeats:
+        choices = without_repeats(choices, table, facts, found)
     choices = in_use(choices, table)
     if len(found) == table.n_columns:
         choices = in_one_block(choices)
@@ -96,6 +101,19 @@ def of_entries(entries: Sequence[Any], table: Table, facts: Facts | None) -> Und
     for j in found:
         each[j] = likelihood_of(choices[j].family or spare, table.column(j), facts, j)
     return Understood(Columns(each), tuple(choices))
+
+
+def without_repeats(choices: list[Choice], table: Table, facts: Facts, wanted: Container[int]) -> list[Choice]:
+    """The choices, without columns that repeat others: the first is kept, or one that the user named.
+
+    Columns are independent given the cluster. One that repeats another would count its differences twice.
+    """
+    used = [j for j, choice in enumerate(choices) if choice.family and choice.kind not in (CONSTANT, EMPTY)]
+    found = repeats(facts, sorted(used, key=lambda j: (j in wanted, j)))
+    return [
+        Choice(REPEAT, "", f"one to one with {table.names[found[j]]!r}") if j in found and j in wanted else choice
+        for j, choice in enumerate(choices)
+    ]
 
 
 def likelihood_of(family: str, column: Table, facts: Facts | None, j: int) -> Likelihood:
@@ -108,7 +126,7 @@ def likelihood_of(family: str, column: Table, facts: Facts | None, j: int) -> Li
 
 def in_use(choices: list[Choice], table: Table) -> list[Choice]:
     """The choices, with one line in the log for each reason to leave columns out; where all would be, none is."""
-    if not any(choice.family and choice.kind not in ("constant", "empty") for choice in choices):
+    if not any(choice.family and choice.kind not in (CONSTANT, EMPTY) for choice in choices):
         names = ["categorical" if kind == "category" else "gaussian" for kind in table.kinds]
         return [
             choice if choice.family else choice._replace(family=name)
@@ -127,7 +145,7 @@ def in_one_block(choices: list[Choice]) -> list[Choice]:
     Models choose covariances and look for valleys of the density where all columns are Gaussian. Skewed clusters then
     get several components, which are united; columns of other families would get neither.
     """
-    used = [choice for choice in choices if choice.family and choice.kind not in ("constant", "empty")]
+    used = [choice for choice in choices if choice.family and choice.kind not in (CONSTANT, EMPTY)]
     if len(used) < 2 or any(choice.family not in CONTINUOUS for choice in used):
         return choices
     return [as_gaussian(choice) if "gaussian" in choice.evidence else choice for choice in choices]

@@ -5,12 +5,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesgrove.agglomeration.exact import Atoms, Merges, agglomerate
+from bayesgrove.agglomeration.overlaps import clusters_by_overlap
 from bayesgrove.agglomeration.soft_components import GAUSSIAN_PRIORS, soft_components
 from bayesgrove.agglomeration.statistics import merge_upwards, node_statistics
 from bayesgrove.agglomeration.unions import unite
 from bayesgrove.core.blas import single_threaded_blas
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.rng import fixed_sample
+from bayesgrove.likelihoods.columns import ColumnsPrior
+from bayesgrove.likelihoods.families import FAMILIES
 from bayesgrove.likelihoods.parts import columns_in_use
 from bayesgrove.stats.partitions import relabel
 from bayesgrove.trees import Tree
@@ -20,8 +23,8 @@ MOST_ROWS = 10_000
 """Rows from which the densities of components are computed."""
 FEWEST_ROWS = 50
 """With fewer rows no valley can be told from sampling noise, and components are left as they are."""
-MOST_COMPONENTS, MOST_COLUMNS = 1_000, 100
-"""Beyond this components are left as they are: pairs of them are compared, by matrices of the columns."""
+MOST_COMPONENTS, MOST_COLUMNS, MOST_OVERLAPPING = 1_000, 100, 300
+"""Beyond this components are left as they are: pairs of them are compared, by matrices of the columns or by rows."""
 
 
 class Rows(NamedTuple):
@@ -41,15 +44,18 @@ class United(NamedTuple):
     front: np.ndarray
 
 
-def has_rule(prior: Any) -> bool:
-    """Whether a rule tells which components of a mixture under this prior belong together: densities have valleys."""
-    return isinstance(prior, GAUSSIAN_PRIORS) and prior.mean.size <= MOST_COLUMNS
+def has_rule(prior: Any, n_components: int) -> bool:
+    """Whether a rule tells which of so many components under this prior belong together: valleys or overlaps."""
+    if isinstance(prior, GAUSSIAN_PRIORS):
+        return prior.mean.size <= MOST_COLUMNS and n_components <= MOST_COMPONENTS
+    by_columns = (ColumnsPrior, *(family.prior for family in FAMILIES))
+    return isinstance(prior, by_columns) and n_components <= MOST_OVERLAPPING
 
 
 def united_tree(tree: Tree, rows: Rows) -> United | None:
     """The tree with its clusters as nodes; None where no rule tells which components belong together."""
     front = find_front(tree, "map")
-    if not has_rule(rows.prior) or front.size > MOST_COMPONENTS or tree.n_leaves < FEWEST_ROWS:
+    if not has_rule(rows.prior, front.size) or tree.n_leaves < FEWEST_ROWS:
         return None
     if front.size == 1:
         return United(tree, front)
@@ -62,7 +68,7 @@ def united_tree(tree: Tree, rows: Rows) -> United | None:
 
 
 def clusters_of_components(rows: Rows, components: np.ndarray) -> np.ndarray:
-    """Cluster of each component: the one that most of its rows are in when rows belong to components in shares."""
+    """Cluster of each component; by valleys, the one that most rows are in when they belong to components in shares."""
     n, k = components.size, int(components.max()) + 1
     chosen = np.arange(n)
     if n > MOST_ROWS:
@@ -70,6 +76,8 @@ def clusters_of_components(rows: Rows, components: np.ndarray) -> np.ndarray:
         chosen = np.union1d(fixed_sample(n, MOST_ROWS), first)
     values, labels = np.ascontiguousarray(rows.values[chosen]), components[chosen]
     prior, values = columns_in_use(rows.prior, values, ~np.isnan(values).all(axis=0))
+    if not isinstance(prior, GAUSSIAN_PRIORS):
+        return clusters_by_overlap(prior, values, labels)
     with single_threaded_blas():
         soft, home = soft_components(prior, values, labels)
         complete = filled(values, soft.means[home])
