@@ -9,7 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bayesgrove import CrossCat, NRMMixture, load
 from bayesgrove.cli.main import main
+from bayesgrove.core import notices
 from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.estimators import chains
+from bayesgrove.inference import run, until_trusted
 from bayesgrove.inference.status import run_status
 from bayesgrove.inference.until_trusted import look_lengths
 
@@ -89,8 +92,10 @@ def test_time_is_up(X):
 
 
 def test_fit_warns_of_short_chains(X, tmp_path):
-    with pytest.warns(ConvergenceWarning, match=r"^NRMMixture did not fully converge \(all draws made\)\. "):
+    words = r"^NRMMixture did not fully converge \(all draws made\)\. "
+    with pytest.warns(ConvergenceWarning, match=words) as caught:
         model = NRMMixture(**SHORT, n_draws=20).fit(X)
+    assert caught[0].filename == __file__  # where fit was called
     model.save(tmp_path / "model.bg")
     assert load(tmp_path / "model.bg").stop_reason_ == "all draws made"
 
@@ -116,7 +121,8 @@ def test_the_command_line_shows_the_approach(X, tmp_path, capsys):
     ]
     out = tmp_path / "run"
     command = ["fit", "nrm-mixture", str(tmp_path / "table.csv"), "--out", str(out), *settings]
-    assert main([*command, "--set", "n_draws=auto", "--set", "time_limit=null"]) == 0
+    assert main([*command, "--set", "n_draws=20"]) == 0
+    assert main(["resume", str(out), "--until", "converged"]) == 0
     capsys.readouterr()
     assert main(["status", str(out)]) == 0
     shown = " ".join(capsys.readouterr().out.split())
@@ -124,6 +130,27 @@ def test_the_command_line_shows_the_approach(X, tmp_path, capsys):
     assert "250 draws: " in shown
     assert "stopped: trusted" in shown
     assert json.loads((out / "summary.json").read_text())["verdict"].startswith("Trusted")
+
+
+def test_a_line_every_while_says_how_far_the_chains_are(X, caplog, monkeypatch):
+    monkeypatch.setattr(chains, "telling", lambda words: notices.telling(words, 0.01))
+    with caplog.at_level("INFO", "bayesgrove.progress"):
+        NRMMixture(**SHORT, time_limit=600).fit(X)
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines[0].startswith("NRMMixture: no verdict yet; ")
+    assert any("trusted at 250 draws per chain" in line for line in lines)
+    assert all(line.endswith(" s of at most 600 s") for line in lines)
+
+
+def test_workers_come_to_help_once_the_first_draws_took_long(X, trusted, monkeypatch):
+    asked = []
+    monkeypatch.setattr(until_trusted, "WORTH_WORKERS", 0.0)
+    monkeypatch.setattr(run, "_effective_n_jobs", lambda n_jobs: asked.append(n_jobs) or 1)
+    assert labels_of(NRMMixture(**SHORT, time_limit=None).fit(X)) == labels_of(trusted)
+    assert asked[0] is None
+    assert set(asked[1:]) == {-1}
+    NRMMixture(**SHORT, time_limit=None, n_jobs=1).fit(X)
+    assert asked[-1] == 1
 
 
 def test_crosscat_has_the_same_default():

@@ -7,8 +7,8 @@ from typing import Any
 
 import typer
 
-from bayesgrove.cli.interrupts import CtrlC, hearing_ctrl_c
 from bayesgrove.core.errors import BayesgroveError, InvalidInputError, MemoryLimitError
+from bayesgrove.core.interrupts import CtrlC, hearing_ctrl_c
 
 USER_ERROR, OUR_ERROR, INTERRUPTED = 2, 1, 130
 INTERRUPTION = "interrupted before the end."

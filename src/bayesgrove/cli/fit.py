@@ -50,10 +50,8 @@ def fit(request: FitRequest, console: Console) -> None:
         fit_and_show(model, request, rows, console)
 
 
-def resume(
-    run: Path, n_draws: int | None, data: Path | None, jobs: int | None, console: Console, *, repair: bool = False
-) -> None:
-    """Go on with the chains of a run, from where they were or for more draws."""
+def resume(run: Path, changed: dict[str, Any], data: Path | None, console: Console, *, repair: bool = False) -> None:
+    """Go on with the chains of a run, from where they were or with a changed length."""
     document = run_folder.read_request(run)
     try:
         place = Path(document["data"]) if data is None else data
@@ -61,9 +59,7 @@ def resume(
         settings = dict(document["settings"])
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidFileError(f"{run / run_folder.REQUEST} is damaged: {error} is missing.", path=run) from error
-    settings |= {"run_dir": run / run_folder.CHAINS, "resume": "repair" if repair else True}
-    settings |= {} if n_draws is None else {"n_draws": n_draws}
-    settings |= {} if jobs is None else {"n_jobs": jobs}
+    settings |= {"run_dir": run / run_folder.CHAINS, "resume": "repair" if repair else True, **changed}
     model = build_model(models.model_class(request.model), settings)
     rows = sources.read_rows(request.model, request.data, request.reading)
     fit_and_show(model, request, rows, console)
@@ -103,8 +99,8 @@ def _document(request: FitRequest, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def merged_settings(settings: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Settings and the options that stand for some of them; options not given are None."""
-    given = {key: value for key, value in options.items() if value is not None}
+    """Settings and the options that stand for some of them; options not given are None, but for a time limit."""
+    given = {key: value for key, value in options.items() if value is not None or key == "time_limit"}
     for key in given:
         if key in settings:
             raise InvalidSettingError(f"{key} is given by an option and by --set; give it once.", key=key)

@@ -35,6 +35,11 @@ TreeOptions = Annotated[
     list[str] | None,
     typer.Option("--read", metavar="KEY=VALUE", help="Of trees: an option of the reader; repeatable."),
 ]
+Until = Annotated[
+    str | None,
+    typer.Option(metavar="converged", help="Go on until the chains can be trusted, however long; see --time-limit."),
+]
+TimeLimit = Annotated[float | None, typer.Option(help="Seconds the chains may take; default: 120, or as --until says.")]
 Cluster = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="Work on the Dask cluster whose scheduler is there.")
 ]
@@ -128,6 +133,8 @@ def fit(
     header: Header = None,
     format: TreeFormat = None,
     read: TreeOptions = None,
+    until: Until = None,
+    time_limit: TimeLimit = None,
     cluster: Cluster = None,
     verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, help="Tell more.")] = 0,
     force: Force = False,
@@ -137,11 +144,12 @@ def fit(
     from bayesgrove.cli.fit import FitRequest
     from bayesgrove.cli.fit import fit as run_fit
     from bayesgrove.cli.progress import log_to_stderr
-    from bayesgrove.cli.settings import parse_columns, parse_settings
+    from bayesgrove.cli.settings import length_settings, parse_columns, parse_settings
     from bayesgrove.cli.sources import Reading
 
     chosen = parse_columns(columns, likelihood)
     options = {"likelihood": chosen, "random_state": seed, "n_jobs": jobs, "verbose": verbose or None}
+    options |= length_settings(until, time_limit)
     with log_to_stderr(verbose), on_cluster(cluster):
         reading = Reading(index, header, format, parse_settings(read or [], "--read"), drop or [])
         run_fit(FitRequest(model, data, out, settings or [], options, reading, force), _console())
@@ -202,6 +210,8 @@ def export(
 def resume(
     run: Run,
     draws: Annotated[int | None, typer.Option(help="Draws of each chain in all; default: as asked for first.")] = None,
+    until: Until = None,
+    time_limit: TimeLimit = None,
     data: Annotated[Path | None, typer.Option(help="The table, where it has moved.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Number of parallel jobs.")] = None,
     repair: Annotated[
@@ -214,9 +224,13 @@ def resume(
     from bayesgrove.cli.dask_cluster import on_cluster
     from bayesgrove.cli.fit import resume as run_resume
     from bayesgrove.cli.progress import log_to_stderr
+    from bayesgrove.cli.settings import length_settings
 
+    changed = {"n_draws": draws, "n_jobs": jobs}
+    settings = {name: value for name, value in changed.items() if value is not None}
+    settings |= length_settings(until, time_limit, draws)
     with log_to_stderr(verbose), on_cluster(cluster):
-        run_resume(run, draws, data, jobs, _console(), repair=repair)
+        run_resume(run, settings, data, _console(), repair=repair)
 
 
 @app.command()
@@ -298,6 +312,20 @@ def sweep(
     )  # fmt: skip
     with log_to_stderr(0):
         run_sweep(request, _console())
+
+
+@app.command("warm-up", short_help="Compile models ahead of their first fit.")
+def warm_up_command(
+    models: Annotated[
+        list[str] | None, typer.Argument(metavar="[MODEL]...", help=f"Some of: {', '.join(MODELS)}; default: all.")
+    ] = None,
+) -> None:
+    """Compile the kernels of models for measurements and for mixed tables, as for a container image or CI."""
+    from bayesgrove.cli.progress import log_to_stderr
+    from bayesgrove.cli.warm_up import warm_up
+
+    with log_to_stderr(0):
+        warm_up(models or list(MODELS), _console())
 
 
 @app.command()

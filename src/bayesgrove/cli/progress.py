@@ -2,16 +2,19 @@
 
 import contextlib
 import logging
-import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from bayesgrove.core.notices import StderrHandler, telling
 from bayesgrove.inference.board import ChainView
 from bayesgrove.inference.monitors import Monitor, default_monitor
 
+Hooks = tuple[Callable[[int, int], None], Callable[[], None]]
+"""What to call with the steps done and all steps, and when chains begin."""
 WAITING = "getting ready (the first fit of a model compiles it)"
 
 
@@ -19,9 +22,7 @@ WAITING = "getting ready (the first fit of a model compiles it)"
 def log_to_stderr(verbose: int) -> Iterator[None]:
     """Show the package's warnings, and with `verbose` its news, as single lines."""
     logger = logging.getLogger("bayesgrove")
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("bayesgrove: %(message)s"))
-    old_level = logger.level
+    handler, old_level = StderrHandler(), logger.level
     logger.addHandler(handler)
     logger.setLevel(logging.INFO if verbose else logging.WARNING)
     try:
@@ -34,12 +35,12 @@ def log_to_stderr(verbose: int) -> Iterator[None]:
 class AfterWaiting(Monitor):
     """Another monitor, and until its chains begin a line that says why nothing moves yet."""
 
-    def __init__(self, inner: Monitor, waiting: Progress) -> None:
-        self.seconds, self._inner, self._waiting = inner.seconds, inner, waiting
+    def __init__(self, inner: Monitor, end_waiting: Callable[[], None]) -> None:
+        self.seconds, self._inner, self._end_waiting = inner.seconds, inner, end_waiting
 
     def start(self, views: list[ChainView]) -> None:
         """The chains begin."""
-        self._waiting.stop()
+        self._end_waiting()
         self._inner.start(views)
 
     def update(self, views: list[ChainView]) -> None:
@@ -53,23 +54,37 @@ class AfterWaiting(Monitor):
 
 @contextlib.contextmanager
 def progress_of(model: Any, title: str) -> Iterator[None]:
-    """A bar fed by the model's `_progress(done, total)` hook, or a line per chain; only where stderr is a terminal."""
-    console = Console(stderr=True)
-    if hasattr(model, "run_dir"):
-        line = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-        with Progress(*line, console=console, transient=True, disable=not console.is_terminal) as bar:
-            bar.add_task(WAITING, total=None)
-            model._monitor = AfterWaiting(default_monitor(), bar)
-            try:
-                yield
-            finally:
-                del model._monitor
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(title, total=None)
-        model._progress = lambda done, total: bar.update(task, completed=done, total=total)
+    """A bar, or a line per chain; where stderr is no terminal, a line every ten seconds."""
+    has_chains, console = hasattr(model, "run_dir"), Console(stderr=True)
+    showing = _on_terminal(console, title, has_chains) if console.is_terminal else _in_lines(title)
+    with showing as (update, end_waiting):
+        hook = "_monitor" if has_chains else "_progress"
+        setattr(model, hook, AfterWaiting(default_monitor(), end_waiting) if has_chains else update)
         try:
             yield
         finally:
-            del model._progress
+            delattr(model, hook)
+
+
+@contextlib.contextmanager
+def _on_terminal(console: Console, title: str, has_chains: bool) -> Iterator[Hooks]:
+    line = (
+        (SpinnerColumn(), TextColumn("{task.description}"))
+        if has_chains
+        else (TextColumn("{task.description}"), BarColumn())
+    )
+    columns = (*line, TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(WAITING if has_chains else title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total), bar.stop
+
+
+@contextlib.contextmanager
+def _in_lines(title: str) -> Iterator[Hooks]:
+    start, shares = time.monotonic(), [""]
+
+    def update(done: int, total: int) -> None:
+        shares[0] = f", {done:,} of {total:,} steps done"
+
+    with telling(lambda: f"{title}: {time.monotonic() - start:.0f} s{shares[0]}") as end_waiting:
+        yield update, end_waiting

@@ -6,6 +6,9 @@ from typing import Any
 
 from bayesgrove.core.errors import InvalidSettingError
 
+CONVERGED = "converged"
+"""What `--until` can say."""
+
 
 def parse_settings(texts: Sequence[str], option: str = "--set") -> dict[str, Any]:
     """Settings from `key=value` words; values are JSON scalars, anything else is text."""
@@ -61,3 +64,22 @@ def build_model(model_class: Any, settings: dict[str, Any]) -> Any:
                 key=key,
             )
     return model_class(**{key: like_default(defaults[key], value) for key, value in settings.items()})
+
+
+def length_settings(until: str | None, time_limit: float | None, draws: int | None = None) -> dict[str, Any]:
+    """How long chains run: what `--until` and `--time-limit` stand for.
+
+    Examples
+    --------
+    >>> length_settings("converged", None)
+    {'n_draws': 'auto', 'time_limit': None}
+    >>> length_settings(None, 60.0)
+    {'time_limit': 60.0}
+    """
+    if until is None:
+        return {} if time_limit is None else {"time_limit": time_limit}
+    if until != CONVERGED:
+        raise InvalidSettingError(f"--until must be {CONVERGED!r}, got {until!r}.")
+    if draws is not None:
+        raise InvalidSettingError("--draws fixes the length and --until does not; give one of them.")
+    return {"n_draws": "auto", "time_limit": time_limit}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from bayesgrove.core.additions import ADDITIONS
+from bayesgrove.core.compilation import COMPILATION
 from bayesgrove.core.jit import compile_for, is_compiled
 
 Call = tuple[Any, tuple[Any, ...]]
@@ -36,6 +37,7 @@ def working_in_subprocess(work: Callable[..., None], *arguments: Any) -> Iterato
         logger.debug("no process to work in: %s", error)
         yield
         return
+    COMPILATION.begin()
     try:
         yield
         made.result()
@@ -44,6 +46,7 @@ def working_in_subprocess(work: Callable[..., None], *arguments: Any) -> Iterato
             raise
         logger.debug("work in another process failed: %s", error)
     finally:
+        COMPILATION.end()
         executor.shutdown(wait=False, kill_workers=True)
 
 

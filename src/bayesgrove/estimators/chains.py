@@ -1,6 +1,9 @@
 """What estimators that run Markov chains share: parameters, running, resuming, continuing, diagnostics."""
 
+import multiprocessing
 import os
+import sys
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.core.notices import telling
 from bayesgrove.core.rng import generator, resolve_seed
 from bayesgrove.estimators.callbacks import CallbackSupportMixin, add_callbacks, with_callbacks
 from bayesgrove.estimators.saving import SavedEstimator
@@ -121,13 +125,28 @@ class ChainEstimator(CallbackSupportMixin, SavedEstimator):
         self._sampler, self._schedule, self._about = sampler, schedule, about
         settings = self._settings(about)
         if self._goes_on_until_trusted:
-            what = (sampler, schedule, settings, self._verdict_on)
-            chains, stop = self._watched(lambda monitor: run_until_trusted(*what, monitor))
-            self._note_stop(stop.reason)
+            chains = self._run_until_trusted(sampler, schedule, settings)
         else:
             chains = self._watched(lambda monitor: run_chains(sampler, schedule, settings, monitor))
             self._note_stop(ALL_DRAWN if chains[0].n_draws >= self.n_draws else TIME_LIMIT)
         self._keep_chains(chains)
+
+    def _run_until_trusted(self, sampler: Sampler, schedule: Schedule, settings: RunSettings) -> list[ChainResult]:
+        """Chains of automatic length; every ten seconds a line says how far they are."""
+        start, status = time.monotonic(), ["no verdict yet"]
+        most = "" if settings.time_limit is None else f" of at most {settings.time_limit:.0f} s"
+
+        def judge(chains: list[ChainResult]) -> Verdict:
+            verdict = self._verdict_on(chains)
+            status[0] = f"{verdict.status} at {chains[0].n_draws:,} draws per chain"
+            return verdict
+
+        n_jobs = -1 if self.n_jobs is None and multiprocessing.parent_process() is None else None
+        what = (sampler, schedule, settings, judge)
+        with telling(lambda: f"{type(self).__name__}: {status[0]}; {time.monotonic() - start:.0f} s{most}"):
+            chains, stop = self._watched(lambda monitor: run_until_trusted(*what, monitor, n_jobs_later=n_jobs))
+        self._note_stop(stop.reason)
+        return chains
 
     def _note_stop(self, reason: str) -> None:
         self.stop_reason_ = reason
@@ -175,8 +194,8 @@ class ChainEstimator(CallbackSupportMixin, SavedEstimator):
         if not self.converged_:
             words = f"{type(self).__name__} did not fully converge ({self.stop_reason_})."
             warnings.warn(
-                f"{words} {self.diagnostics_.verdict.sentence}", ConvergenceWarning, stacklevel=4
-            )  # points at the call of fit
+                f"{words} {self.diagnostics_.verdict.sentence}", ConvergenceWarning, stacklevel=frames_to_caller()
+            )
 
     def _make_posterior(self, draws: list[dict[str, np.ndarray]], scalars: dict[str, np.ndarray]) -> Posterior:
         """The posterior of each chain's draws by name; families whose draws are no labels of rows have their own."""
@@ -212,6 +231,14 @@ class ChainEstimator(CallbackSupportMixin, SavedEstimator):
     def _summarise(self) -> None:
         """Set what follows from the posterior."""
         raise NotImplementedError
+
+
+def frames_to_caller() -> int:
+    """The `stacklevel` of a warning that points at the line that called this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("bayesgrove."):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def add_counts(chains: list[ChainResult]) -> dict[str, dict[str, int]]:

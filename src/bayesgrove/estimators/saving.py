@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bayesgrove.core import provenance
+from bayesgrove.core.compilation import tells_of_compilation
 from bayesgrove.core.errors import BayesgroveError, InvalidFileError
 from bayesgrove.estimators.notebook import result_html
 from bayesgrove.estimators.registry import MODELS
@@ -30,6 +31,13 @@ class SavedEstimator(BaseEstimator):
     """The attribute that a fitted model has."""
     _seed: int
     result_: Result
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Have every `fit` and `partial_fit` say what it compiles."""
+        super().__init_subclass__(**options)
+        for name in ("fit", "partial_fit"):
+            if name in vars(cls):
+                setattr(cls, name, tells_of_compilation(vars(cls)[name]))
 
     def save(self, path: Any) -> None:
         """Write the fitted model to a file that `bayesgrove.load` reads; arrays and JSON, never pickle.

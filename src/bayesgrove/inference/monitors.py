@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
+from bayesgrove.core.notices import SECONDS, tell
 from bayesgrove.inference.board import DRAWING, PHASES, TUNING, WAITING, Board, ChainView
 
 logger = logging.getLogger("bayesgrove")
@@ -33,9 +34,9 @@ class Monitor:
 
 
 class PlainMonitor(Monitor):
-    """One line for each running chain in the log `bayesgrove`, now and then."""
+    """One line for each running chain, now and then."""
 
-    def __init__(self, seconds: float = 10.0) -> None:
+    def __init__(self, seconds: float = SECONDS) -> None:
         self.seconds = seconds
         self._last: list[ChainView] = []
 
@@ -44,9 +45,7 @@ class PlainMonitor(Monitor):
         before = self._last or [ChainView()] * len(views)
         for chain, (view, old) in enumerate(zip(views, before, strict=True)):
             if (view.sweep, view.phase) != (old.sweep, old.phase):
-                logger.info(
-                    "chain %d: %s", chain, ", ".join(f"{name} {text}" for name, text in describe(view).items() if text)
-                )
+                tell(f"chain {chain}: " + ", ".join(f"{name} {text}" for name, text in describe(view).items() if text))
         self._last = views
 
 
@@ -74,7 +73,7 @@ class RichMonitor(Monitor):
 
 
 def default_monitor() -> Monitor:
-    """A table where stderr is a terminal, else lines in the log."""
+    """A table where stderr is a terminal, else lines."""
     return RichMonitor() if sys.stderr is not None and sys.stderr.isatty() else PlainMonitor()
 
 

@@ -18,6 +18,8 @@ FIRST_LOOK = 250
 MOST_DRAWS = 64_000
 """Chains that cannot be trusted by then are stopped: longer ones will not help."""
 DEFAULT_SECONDS = 120.0
+WORTH_WORKERS = 2.0
+"""Seconds: a run that has taken less so far gains nothing by starting workers."""
 TRUSTED, TIME_LIMIT, TOO_LONG = "trusted", "time limit", f"{MOST_DRAWS:,} draws without trust"
 
 
@@ -78,15 +80,18 @@ def run_until_trusted(
     settings: RunSettings,
     judge: Callable[[list[ChainResult]], Verdict],
     monitor: Monitor | None = None,
+    *,
+    n_jobs_later: int | None = None,
 ) -> tuple[list[ChainResult], Stop]:
     """Run all chains, side by side, until the verdict on their draws is "trusted" or `settings.time_limit` is over.
 
     Lengths depend on the draws alone unless time is up, so that draws are the same for any number of workers and after
-    any interruption. `settings.n_draws` is not looked at.
+    any interruption. `settings.n_draws` is not looked at. From the second look on, `n_jobs_later` (if given) replaces
+    `settings.n_jobs` where the first draws took so long that starting workers pays.
     """
     shared = None if monitor is None else _OneRun(monitor)
     try:
-        return _run_stages(sampler, schedule, settings, judge, shared)
+        return _run_stages(sampler, schedule, settings, judge, shared, n_jobs_later)
     finally:
         if shared is not None:
             shared.end()
@@ -98,6 +103,7 @@ def _run_stages(
     settings: RunSettings,
     judge: Callable[[list[ChainResult]], Verdict],
     monitor: Monitor | None,
+    n_jobs_later: int | None,
 ) -> tuple[list[ChainResult], Stop]:
     begin, reason = time.monotonic(), TOO_LONG
     looks: list[tuple[int, str]] = []
@@ -110,6 +116,8 @@ def _run_stages(
                 reason = TIME_LIMIT
                 break
             stage = replace(stage, time_limit=left)
+        if results and n_jobs_later is not None and time.monotonic() - begin >= WORTH_WORKERS:
+            stage = replace(stage, n_jobs=n_jobs_later)
         if results:
             results = continue_chains(sampler, schedule, results, n_draws - results[0].n_draws, stage, monitor)
         else:

@@ -114,10 +114,14 @@ def r_hat_bounds(ess_within: np.ndarray, n_half_chains: int) -> np.ndarray:
     n_half_chains : int
         Chains after splitting.
     """
+    return np.minimum(MAX_R_HAT, r_hat_by_chance(ess_within, n_half_chains))
+
+
+def r_hat_by_chance(ess_within: np.ndarray, n_half_chains: int) -> np.ndarray:
+    """The same however large: a few effective draws explain chains that seem far apart."""
     # r_hat is the larger of two, of the values and of their distances from the median: hence twice the quantities.
     quantile = chdtri(n_half_chains - 1, FALSE_ALARMS / (2 * max(1, ess_within.size)))
-    chance = 0.5 * n_half_chains / np.maximum(ess_within, 1.0) * quantile / (n_half_chains - 1)
-    return np.minimum(MAX_R_HAT, 1.0 + chance)
+    return 1.0 + 0.5 * n_half_chains / np.maximum(ess_within, 1.0) * quantile / (n_half_chains - 1)
 
 
 def least_draws(n_chains: int) -> int:
@@ -172,7 +176,7 @@ def judge(table: np.ndarray, n_chains: int, n_draws: int, matrix_error: float | 
     if _are_in_different_places(rows):  # what such chains agree on is luck
         good, bad = (), tuple(statements)
     start = f"Trusted for {_and(good)}, not for {_and(bad)}" if good else "Not trusted"
-    more, remark = _advice(faults, matrix_error, n_draws)
+    more, remark = _advice(faults, matrix_error, n_draws, is_apart=_cannot_be_chance(rows, n_chains))
     finding = f"{start}: {'; '.join(_complaints(faults, matrix_error))}"
     return Verdict(False, finding, n_draws, more, " ".join(filter(None, (remark, lone))), good, bad)
 
@@ -181,6 +185,12 @@ def _are_in_different_places(rows: np.ndarray) -> bool:
     """Whether the chains' log joint densities, or any quantity by far, tell them apart."""
     log_joint = rows[rows["name"] == "log_joint"]
     return bool((rows["r_hat"] > FAR_APART).any() or (log_joint["r_hat"] >= log_joint["r_hat_bound"]).any())
+
+
+def _cannot_be_chance(rows: np.ndarray, n_chains: int) -> bool:
+    """Whether a quantity is further apart than slow chains of one distribution are: more draws will hardly help."""
+    explained = r_hat_by_chance(rows["ess_within"], 2 * max(2, n_chains))
+    return bool((~(rows["r_hat"] < FAR_APART) & ~(rows["r_hat"] < explained)).any())
 
 
 def _praise(rows: np.ndarray) -> str:
@@ -213,7 +223,7 @@ def _complaints(faults: list[tuple[np.void, dict[str, str]]], matrix_error: floa
 
 
 def _advice(
-    faults: list[tuple[np.void, dict[str, str]]], matrix_error: float | None, n_draws: int
+    faults: list[tuple[np.void, dict[str, str]]], matrix_error: float | None, n_draws: int, *, is_apart: bool
 ) -> tuple[int | None, str]:
     """Draws to add per chain so that the effective sample sizes suffice, or what else may help."""
     factors = [MIN_FACTOR]
@@ -225,7 +235,6 @@ def _advice(
     if matrix_error is not None:
         factors.append(MARGIN * (matrix_error / MAX_MATRIX_ERROR) ** 2 if matrix_error > MAX_MATRIX_ERROR else 0.0)
     factor = max(factors)
-    is_apart = any(not row["r_hat"] < FAR_APART for row, own in faults if own)
     if is_apart and factor > MAX_FACTOR and n_draws >= 100:
         return None, (
             "More draws will hardly help: the chains are in different places. A longer burn-in (n_tune), more sweeps "

@@ -11,8 +11,8 @@ def default_steps(
     new_view: str = "sequential",
     n_proposals: int = 1,
     new_view_share: float = 0.25,
-    number_share: float = 0.1,
-    split_merge: int = 1,
+    number_share: float = 0.3,
+    split_merge: int = 20,
     view_share: float = 0.2,
 ) -> tuple[Step, ...]:
     """The moves of one sweep; with coupled chains a swap ends it."""
@@ -29,6 +29,6 @@ def default_steps(
 
 
 def default_schedule(n_tune: int, *, n_chains: int = 1, thin: int = 1, refresh: int = 10, **options: Any) -> Schedule:
-    """Burn-in merges views and learns the columns' numbers more often than the sweeps that draws are taken from."""
-    tune = default_steps(n_chains=n_chains, **{**options, "number_share": 0.25, "view_share": 1.0})
+    """Burn-in merges and divides views more often than the sweeps that draws are taken from."""
+    tune = default_steps(n_chains=n_chains, **{**options, "view_share": 1.0})
     return Schedule(tune, default_steps(n_chains=n_chains, **options), n_tune, thin, refresh)

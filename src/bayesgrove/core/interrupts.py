@@ -1,4 +1,4 @@
-"""Ctrl+C on the command line: whether it was pressed, whatever became of the exception."""
+"""Ctrl+C while kernels may be compiled: whether it was pressed, whatever became of the exception."""
 
 import contextlib
 import signal
@@ -10,10 +10,15 @@ from typing import Any
 
 
 class CtrlC:
-    """Whether Ctrl+C was pressed."""
+    """Whether Ctrl+C was pressed; the handler of its signal."""
 
     def __init__(self) -> None:
         self.is_set = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Note it and raise KeyboardInterrupt."""
+        self.is_set = True
+        raise KeyboardInterrupt
 
 
 @contextlib.contextmanager
@@ -24,22 +29,18 @@ def hearing_ctrl_c() -> Iterator[CtrlC]:
     writes it to stderr and goes on, and the compiler fails with an error of its own. The note tells both apart from
     our faults. Only the main thread of a process can listen; where another handler is in place, it stays.
     """
-    pressed = CtrlC()
-    is_usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if threading.current_thread() is not threading.main_thread() or not is_usual:
+    present = signal.getsignal(signal.SIGINT)
+    pressed = present if isinstance(present, CtrlC) else CtrlC()
+    if threading.current_thread() is not threading.main_thread() or present is not signal.default_int_handler:
         yield pressed
         return
-
-    def on_signal(number: int, frame: FrameType | None) -> None:
-        pressed.is_set = True
-        raise KeyboardInterrupt
 
     def on_unraisable(problem: Any) -> None:
         if not issubclass(problem.exc_type, KeyboardInterrupt):
             before_hook(problem)
 
     before_hook, sys.unraisablehook = sys.unraisablehook, on_unraisable
-    signal.signal(signal.SIGINT, on_signal)
+    signal.signal(signal.SIGINT, pressed)
     try:
         yield pressed
     finally:
