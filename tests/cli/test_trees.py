@@ -160,6 +160,24 @@ def test_options_of_readers_are_kept(documents, tmp_path, capsys):
     assert json.loads((tmp_path / "other" / "summary.json").read_text())["trees"]["n_skipped"] == 1
 
 
+def test_files_read_skipped_and_ignored_are_told(tmp_path, capsys):
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"{number}.xml").write_text("<a><b/><c/></a>")
+    (folder / "broken.xml").write_text("<a><b></a>")
+    for name in ("notes.txt", "more.txt", "Makefile"):
+        (folder / name).write_text("nothing to parse")
+    words = settings("n_states=1", "n_init=1", "max_iter=1")
+    assert fit("tree-hmm", folder, tmp_path / "run", *words) == 0
+    shown = capsys.readouterr().out
+    assert "Read 3 trees of 9 nodes (xml)." in shown
+    assert "Skipped 1 that could not be read:\n" in shown
+    assert shown.count("broken.xml, line 1") == 1
+    assert "Ignored 3 files of other formats: 2 .txt, 1 without an ending" in shown
+    assert fit("tree-hmm", folder, tmp_path / "strict", *words, "--read", "errors=raise") != 0
+
+
 @pytest.mark.parametrize(
     ("model", "words", "message"),
     [

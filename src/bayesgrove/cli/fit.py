@@ -15,6 +15,7 @@ from bayesgrove.cli.settings import build_model, parse_settings
 from bayesgrove.cli.show import hyper_parameters, show_columns, show_model
 from bayesgrove.core import provenance
 from bayesgrove.core.errors import BayesgroveError, InvalidFileError, InvalidSettingError
+from bayesgrove.io.tree_data import TreeData
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,6 +68,8 @@ def resume(run: Path, changed: dict[str, Any], data: Path | None, console: Conso
 
 def fit_and_show(model: Any, request: FitRequest, rows: sources.Rows, console: Console) -> None:
     """Fit, write the run, show the result."""
+    if isinstance(rows.data, TreeData):
+        console.print("\n".join(sources.reading_lines(rows.data, request.data)), markup=False, soft_wrap=True)
     start = time.perf_counter()
     try:
         with progress_of(model, f"{request.model} on {rows.words}"), warnings.catch_warnings():

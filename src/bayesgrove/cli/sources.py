@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,8 +11,11 @@ from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
 from bayesgrove.core.table import Table
 from bayesgrove.io.tables import read_labelled_table
 from bayesgrove.io.tree_data import TreeData, read_trees
+from bayesgrove.io.tree_files import other_endings
 
 AUTO = "auto"
+MOST_REASONS = 5
+"""Reasons and endings shown."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,9 +107,10 @@ def check_reading(model: str, reading: Reading) -> None:
 
 
 def read_rows(model: str, data: Path, reading: Reading) -> Rows:
-    """The trees or the table of a fit."""
+    """The trees or the table of a fit; files of a folder that cannot be read as trees are skipped."""
     if takes_trees(model):
-        return read_tree_rows(data, reading)
+        options = {"errors": "skip", **reading.options} if data.is_dir() else reading.options
+        return read_tree_rows(data, dataclasses.replace(reading, options=options))
     return read_table_rows(data, reading)
 
 
@@ -119,6 +124,21 @@ def read_tree_rows(data: Path, reading: Reading) -> Rows:
     """Trees and where each comes from; unknown options are refused with the list of the known ones."""
     found = read_trees(data, reading.format or AUTO, **reading.options)
     return Rows(found, short_names(found.sources))
+
+
+def reading_lines(data: TreeData, place: Path) -> list[str]:
+    """How many documents were read, how many skipped and why, and which files of a folder have other endings."""
+    lines = [f"Read {len(data):,} tree{'s' * (len(data) != 1)} of {data.n_nodes:,} nodes ({data.origin})."]
+    if data.skipped:
+        lines.append(f"Skipped {len(data.skipped):,} that could not be read:")
+        lines += [f"  {skipped.reason}" for skipped in data.skipped[:MOST_REASONS]]
+        if len(data.skipped) > MOST_REASONS:
+            lines.append(f"  and {len(data.skipped) - MOST_REASONS:,} more")
+    others = other_endings(place) if place.is_dir() else Counter()
+    if others:
+        kinds = ", ".join(f"{number:,} {ending}" for ending, number in others.most_common(MOST_REASONS))
+        lines.append(f"Ignored {others.total():,} file{'s' * (others.total() != 1)} of other formats: {kinds}")
+    return lines
 
 
 def short_names(sources: tuple[str, ...] | None) -> tuple[str, ...] | None:

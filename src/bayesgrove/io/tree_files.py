@@ -8,6 +8,7 @@ import struct
 import tarfile
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -73,12 +74,21 @@ def _find(name: str) -> list[Path]:
 
 
 def _in_folder(folder: Path) -> list[Path]:
-    """Files of known endings below a folder; links to folders are not followed, hidden names passed over."""
-    found = []
+    """Files of known endings below a folder."""
+    return [path for path in _below(folder) if _is_known(path.name)]
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """Files below a folder; links to folders are not followed, hidden names passed over."""
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [Path(place) / name for name in sorted(files) if not name.startswith(".") and _is_known(name)]
-    return found
+        yield from (Path(place) / name for name in sorted(files) if not name.startswith("."))
+
+
+def other_endings(folder: Path) -> Counter[str]:
+    """Endings of the files below a folder that no reader is for, and how many files have each."""
+    names = [path for path in _below(folder) if not _is_known(path.name)]
+    return Counter(path.suffix.lower() or "without an ending" for path in names)
 
 
 def _is_known(name: str) -> bool:

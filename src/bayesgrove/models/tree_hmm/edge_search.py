@@ -20,7 +20,7 @@ from bayesgrove.models.tree_hmm.edge_mixture import (
 )
 from bayesgrove.stats.partitions import relabel
 
-FIRST_PRIOR = EdgePrior(np.array([30.0, 4.0]), np.array([0.5, 0.5]))
+FIRST_PRIOR = EdgePrior(np.array([10.0, 0.3]), np.array([0.5, 0.5]))
 N_ORDERS = 3
 N_ROUNDS = 3
 """Rounds of search, each followed by new hyperparameters."""
@@ -31,6 +31,9 @@ SAMPLE, MOST_WHOLE = 500, 700
 """Of more trees than this the search is made on a sample; the others are assigned to what was found."""
 SPARE_ROWS = 8
 LEAST_STRENGTH, LARGEST_DISCOUNT = 1e-3, 0.95
+LARGEST_STRENGTHS = (100.0, 1.0)
+"""Of labels and of edges. Without limits, trees of one kind would be explained by the base distribution alone, under
+which all partitions are equally probable. Documents have strengths of 1 to 100 and of less than 1."""
 FACTORS, STEPS = (1 / 3, 1 / 1.5, 1.5, 3.0), (-0.2, -0.05, 0.05, 0.2)
 
 
@@ -92,20 +95,20 @@ def search_edges(rng: np.random.Generator, uses: Uses, n_orders: int = N_ORDERS)
 def log_joint(uses: Uses, prior: EdgePrior, labels: np.ndarray) -> float:
     """Log marginal of all trees given a partition."""
     rooms = make_rooms(uses, int(labels.max(initial=0)) + 1)
-    return float(fill_rooms(uses, prior, rooms, uses.n_labels, labels))
+    return float(fill_rooms(uses, prior, rooms, labels))
 
 
 def filled(uses: Uses, prior: EdgePrior, labels: np.ndarray, n_spare: int) -> Rooms:
     """Rows of a partition, and some without trees."""
     rooms = make_rooms(uses, int(labels.max(initial=-1)) + 1 + n_spare)
-    fill_rooms(uses, prior, rooms, uses.n_labels, labels)
+    fill_rooms(uses, prior, rooms, labels)
     return rooms
 
 
 def merged(uses: Uses, prior: EdgePrior, labels: np.ndarray, order: int = 0) -> np.ndarray:
     """The partition with clusters merged while that gains."""
     found = relabel(labels)
-    merge_rows(uses, prior, filled(uses, prior, found, 0), uses.n_labels, found, order)
+    merge_rows(uses, prior, filled(uses, prior, found, 0), found, order)
     return relabel(found)
 
 
@@ -116,7 +119,7 @@ def reassigned(
     found = relabel(labels)
     order = rng.permutation(trees)
     rooms = filled(uses, prior, found, SPARE_ROWS)
-    made = visit_trees(rng, uses, prior, rooms, uses.n_labels, found, order, is_greedy)
+    made = visit_trees(rng, uses, prior, rooms, found, order, is_greedy)
     n_moved = made if made >= 0 else -1 - made  # where rooms ran out, the trees left are for another visit
     return relabel(found), int(n_moved)
 
@@ -148,7 +151,8 @@ def learned_prior(uses: Uses, prior: EdgePrior, labels: np.ndarray) -> EdgePrior
 
 def strengths_near(prior: EdgePrior, level: int) -> list[EdgePrior]:
     """Smaller and larger strengths of a level."""
-    return [_with(prior, "strength", level, max(prior.strength[level] * f, LEAST_STRENGTH)) for f in FACTORS]
+    values = np.clip(prior.strength[level] * np.array(FACTORS), LEAST_STRENGTH, LARGEST_STRENGTHS[level])
+    return [_with(prior, "strength", level, value) for value in values.tolist()]
 
 
 def discounts_near(prior: EdgePrior, level: int) -> list[EdgePrior]:
