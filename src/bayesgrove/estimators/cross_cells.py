@@ -35,11 +35,12 @@ from bayesgrove.models.cross.cell_mixtures import (
     probabilities,
     quantiles,
 )
-from bayesgrove.trees import Tree
 
 CELLS_AT_ONCE = 8_192
 IMPUTING_PATH = 0x1A9F
 DEPENDENCE = ("linear", "none")
+N_STARTS = 3
+"""Chains of the model behind imputed measurements."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +111,6 @@ class CellQueries(TableEstimator):
     _seed: int
     _blocks: BlockAnswers | None
     labels_: np.ndarray
-    n_clusters_: int
-    tree_: Tree
 
     def impute(
         self, X: Any = None, level: float | None = None, draws: int | None = None, dependence: str = "linear"
@@ -241,8 +240,7 @@ class CellQueries(TableEstimator):
 
     def _block_starts(self) -> list[np.ndarray]:
         """Clusters of the rows in which the chains of that model begin."""
-        n_main = -(-self.n_clusters_ // 3)
-        return [self.labels_, self.tree_.cut(n_clusters=n_main)]
+        return [self.labels_] * N_STARTS
 
     @property
     def _unused(self) -> list[int]:

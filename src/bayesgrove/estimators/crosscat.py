@@ -7,6 +7,7 @@ import numpy as np
 
 from bayesgrove.core.rng import generator
 from bayesgrove.estimators.chains import ChainEstimator
+from bayesgrove.estimators.cross_cells import N_STARTS
 from bayesgrove.estimators.cross_clusterer import CrossClusterer, Estimate, FittedView
 from bayesgrove.estimators.cross_inputs import likelihood_per_column
 from bayesgrove.estimators.cross_layout import CROSSCAT
@@ -25,8 +26,6 @@ from bayesgrove.models.cross.mcmc_proposals import PROPOSALS
 from bayesgrove.models.cross.mcmc_schedules import default_schedule
 
 GROWING_PATH = 0x6409
-N_STARTS = 3
-"""Draws at which chains of the model behind imputed measurements begin."""
 
 
 class CrossCat(ChainEstimator, CrossClusterer):
