@@ -12,11 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator, resolve_seed
 from bayesgrove.core.table import Table
+from bayesgrove.estimators.checks import checked_groups
 from bayesgrove.estimators.inputs import TableEstimator
 from bayesgrove.estimators.layouts import COLUMNS, ROWS
 from bayesgrove.estimators.saving import SavedEstimator
 from bayesgrove.estimators.settings import check_whole
 from bayesgrove.inference.description import Description, describe_rows, spread
+from bayesgrove.inference.misfit import Finding, misfit, records, summary
 from bayesgrove.inference.result import Result
 from bayesgrove.io.schema import Reading
 from bayesgrove.likelihoods import Bound, encode
@@ -76,6 +78,7 @@ class Clusterer(ClusterMixin, SavedEstimator, TableEstimator):
         self, provenance: Mapping[str, Any], details: Mapping[str, Any], description: Description | None
     ) -> None:
         """Set the result; all that it shows is set already."""
+        words = summary(misfit(checked_groups(self, description)))
         self.result_ = Result(
             **{
                 "model": type(self).__name__,
@@ -86,7 +89,7 @@ class Clusterer(ClusterMixin, SavedEstimator, TableEstimator):
                 "feature_names": self._schema[0],
                 "columns": tuple(self._described_columns()),
                 "provenance": provenance,
-                "details": details,
+                "details": {**details, "check": words} if words else details,
                 "description": description,
                 **self._result_parts(),
             }
@@ -183,6 +186,38 @@ class Clusterer(ClusterMixin, SavedEstimator, TableEstimator):
         seed = self._seed if random_state is None else resolve_seed(random_state)
         drawn = self._draw_rows(generator(seed, SAMPLING_PATH), n_samples)
         return decode(self._bound, drawn)
+
+    def check(self) -> Any:
+        """Whether measurements look inside clusters as the model says: tails, repeated values, dependence.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each check of each column that holds measurements, failed ones first: `check` ("tails", "values"
+            or "dependence"), `column`, `other` (the other column of a dependence), `cluster` (where it is strongest),
+            `effect` (a kurtosis; observed by expected number of a value; a correlation), `p_value` (adjusted for all
+            tests), `passed`, `sentence` and `advice` (what to try next).
+
+        Notes
+        -----
+        The checks look at up to 1,000 rows, in clusters with at least 20 of them. A check fails where its adjusted
+        p-value is below .05 and the effect is large enough to matter.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesgrove import BHC
+        >>> size = np.random.default_rng(0).normal(size=(100, 1))
+        >>> X = np.hstack([size, size + np.random.default_rng(1).normal(size=(100, 1))])
+        >>> found = BHC("gaussian", random_state=0).fit(X).check()
+        >>> found[["check", "column", "other", "passed"]].iloc[0].tolist()
+        ['dependence', 'x0', 'x1', False]
+        """
+        check_is_fitted(self, "tree_")
+        import pandas
+
+        found = misfit(checked_groups(self, self.result_.description))
+        return pandas.DataFrame(records(found), columns=list(Finding._fields))
 
     def report(self, path: Any, *, title: str | None = None) -> Path:
         """Write one HTML file that shows the hierarchy, how sure it is, what sets clusters apart, and the chains.

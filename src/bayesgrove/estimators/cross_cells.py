@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -19,12 +19,13 @@ from bayesgrove.estimators.cross_inputs import (
     with_unused,
 )
 from bayesgrove.estimators.inputs import TableEstimator
-from bayesgrove.estimators.settings import check_whole
+from bayesgrove.estimators.settings import check_choice, check_whole
 from bayesgrove.likelihoods import Bound, encode
 from bayesgrove.likelihoods.bind import decode, decode_cells
 from bayesgrove.likelihoods.families import IS_LISTED
 from bayesgrove.likelihoods.understanding import left_out
 from bayesgrove.models.cross.answers import Answers
+from bayesgrove.models.cross.block_answers import BlockAnswers, make_block_answers
 from bayesgrove.models.cross.cell_mixtures import (
     CellMixtures,
     chosen_cells,
@@ -37,6 +38,9 @@ from bayesgrove.models.cross.cell_mixtures import (
 
 CELLS_AT_ONCE = 8_192
 IMPUTING_PATH = 0x1A9F
+DEPENDENCE = ("linear", "none")
+N_STARTS = 3
+"""Chains of the model behind imputed measurements."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +61,7 @@ class Imputation:
         Probability of each value 0, 1, ... of each cell of a yes/no, ordinal (by level) or category column, None
         for others.
     draws : array of shape (draws, n_missing) or None
-        Values drawn for each cell by itself, in the data's own units, categories as codes.
+        Values drawn for the cells, in the data's own units, categories as codes.
     """
 
     values: Any
@@ -82,6 +86,18 @@ class Filled:
     draws: np.ndarray
 
 
+class Given(NamedTuple):
+    """A table with missing cells."""
+
+    raw: Table | None
+    """As it was given; None for the training table."""
+    values: np.ndarray
+    """Encoded."""
+    rows: np.ndarray
+    columns: np.ndarray
+    """Where cells are missing."""
+
+
 class CellQueries(TableEstimator):
     """Methods of fitted models of views about single cells."""
 
@@ -93,8 +109,12 @@ class CellQueries(TableEstimator):
     _axes: tuple[Any, Any] | None = None
     """Index and columns of the pandas frame that was fitted; a model file keeps their texts only."""
     _seed: int
+    _blocks: BlockAnswers | None
+    labels_: np.ndarray
 
-    def impute(self, X: Any = None, level: float | None = None, draws: int | None = None) -> Any:
+    def impute(
+        self, X: Any = None, level: float | None = None, draws: int | None = None, dependence: str = "linear"
+    ) -> Any:
         """Fill missing cells: the most probable category or count, the mean of measurements.
 
         Parameters
@@ -104,15 +124,71 @@ class CellQueries(TableEstimator):
         level : float, optional
             Probability of predictive intervals, such as 0.9; the answer is then an `Imputation`.
         draws : int, optional
-            So many random values for each missing cell; the answer is then an `Imputation`.
+            So many random values for each missing cell; the answer is then an `Imputation`. A draw is one value for
+            every missing cell; measurements of a row are drawn together.
+        dependence : {"linear", "none"}, default="linear"
+            How measurements of a row depend on its other cells inside clusters. "none" is the model as it was fitted:
+            columns are independent inside clusters. "linear" predicts measurements by a mixture with full covariances
+            that begins at the clusters found (2 to 50 numeric columns, at least 20 rows; see the Notes).
 
         Returns
         -------
         array, data frame or Imputation
             A table of the kind given, a pandas frame with its index; observed cells of the training table come back up
             to rounding. A cell whose most probable category is the one reserved for unseen labels stays missing.
+
+        Notes
+        -----
+        With dependence="linear" a truncated Dirichlet process mixture is sampled by Gibbs sweeps that begin at the
+        clusters of the largest view: numeric cells of a row are normal with a mean and a full covariance matrix for
+        each cluster (logarithms for log-Gaussian columns), categories are independent of them given the cluster.
+        Covariances share a learned scale matrix. A missing measurement is a mixture, over draws and clusters, of linear
+        regressions on the row's other numbers. Categories, counts and ordinal cells are predicted as with "none".
         """
+        given, filled = self._fill(X, level, draws, dependence)
+        out = self._completed(X, given, filled.estimate)
+        if level is None and draws is None:
+            return out
+        columns = given.columns
+        return Imputation(
+            out,
+            given.rows,
+            columns,
+            self._raw(filled.low, columns),
+            self._raw(filled.high, columns),
+            np.ldexp(filled.sd, self._bound.encoding.exponent[columns]),
+            filled.probabilities,
+            None if draws is None else self._raw(filled.draws, columns),
+        )
+
+    def impute_draws(self, n_draws: int = 5, X: Any = None, dependence: str = "linear") -> list[Any]:
+        """Several completed tables for multiple imputation: missing cells are drawn, not estimated.
+
+        Analyse each table by itself and pool the answers, for instance by Rubin's rules.
+
+        Parameters
+        ----------
+        n_draws : int, default=5
+        X : array or data frame of shape (n_rows, n_columns), optional
+            New rows; None fills the training table.
+        dependence : {"linear", "none"}, default="linear"
+            As for `impute`.
+
+        Returns
+        -------
+        list of tables
+            Of the kind given. Measurements of a row are drawn together, given its other cells.
+        """
+        check_whole("n_draws", n_draws, 1)
+        given, filled = self._fill(X, None, n_draws, dependence)
+        return [self._completed(X, given, drawn) for drawn in filled.draws]
+
+    def _fill(
+        self, X: Any, level: float | None, draws: int | None, dependence: str, *, is_trained: bool = False
+    ) -> tuple[Given, Filled]:
+        """Where cells are missing, and what is said of them; `is_trained` says that X is the training table."""
         check_is_fitted(self, "tree_")
+        check_choice("dependence", dependence, DEPENDENCE)
         if level is not None and not 0.0 < level < 1.0:
             raise InvalidSettingError(f"level is a probability between 0 and 1, got {level!r}. Try 0.9.")
         if draws is not None:
@@ -121,26 +197,50 @@ class CellQueries(TableEstimator):
         values = np.asarray(self._values) if raw is None else encode(self._bound, raw)[0]
         is_missing = np.isnan(values)
         is_missing[:, self._unused] = False
-        rows, columns = np.nonzero(is_missing)
-        chunks = self._training_chunks(rows, columns) if X is None else self._new_chunks(values)
-        filled = self._filled(chunks, 0.9 if level is None else level, draws or 0, columns)
-        table = self._filled_table(values, rows, columns, filled.estimate)
-        if raw is not None:  # observed cells to the last bit
-            np.copyto(table.values, raw.values, where=~np.isnan(values))
-        out = self._as_trained(table) if X is None else with_unused(table, X, self._unused)
-        if level is None and draws is None:
-            return out
-        exponent = self._bound.encoding.exponent[columns]
-        return Imputation(
-            out,
-            rows,
-            columns,
-            self._raw(filled.low, columns),
-            self._raw(filled.high, columns),
-            np.ldexp(filled.sd, exponent),
-            filled.probabilities,
-            None if draws is None else self._raw(filled.draws, columns),
-        )
+        given = Given(raw, values, *np.nonzero(is_missing))
+        trained = X is None or is_trained
+        chunks = self._training_chunks(given.rows, given.columns) if trained else self._new_chunks(values)
+        wanted = 0.9 if level is None else level
+        filled = self._filled(chunks, wanted, draws or 0, given.columns)
+        if dependence == "linear" and given.rows.size:
+            self._fill_measurements(given, filled, wanted)
+        return given, filled
+
+    def _completed(self, X: Any, given: Given, cells: np.ndarray) -> Any:
+        """The table as it was given, with encoded cells where some were missing."""
+        table = self._filled_table(given.values, given.rows, given.columns, cells)
+        if given.raw is None:
+            return self._as_trained(table)
+        np.copyto(table.values, given.raw.values, where=~np.isnan(given.values))  # observed cells to the last bit
+        return with_unused(table, X, self._unused)
+
+    def _fill_measurements(self, given: Given, filled: Filled, level: float) -> None:
+        """Replace what is said of missing measurements by what linear dependence inside clusters says."""
+        blocks, (_, values, rows, columns) = self._measurement_blocks(), given
+        if blocks is None:
+            return
+        found = blocks.summary(values, (0.5 - 0.5 * level, 0.5 + 0.5 * level))
+        n_columns = values.shape[1]
+        at = np.searchsorted(rows * n_columns + columns, found.rows * n_columns + found.columns)
+        filled.estimate[at], filled.sd[at] = found.mean, found.sd
+        filled.low[at], filled.high[at] = found.quantiles.T
+        rng, others = generator(self._seed, IMPUTING_PATH, 1), np.setdiff1d(np.arange(rows.size), at)
+        for drawn in filled.draws:
+            known = values.copy()
+            known[rows[others], columns[others]] = drawn[others]
+            drawn[at] = blocks.drawn(rng, known)[rows[at], columns[at]]
+
+    def _measurement_blocks(self) -> BlockAnswers | None:
+        """The model of linear dependence inside clusters, sampled when it is first asked for."""
+        if "_blocks" not in self.__dict__:
+            values, used = np.asarray(self._values), np.setdiff1d(np.arange(self._values.shape[1]), self._unused)
+            seed = self._seed, IMPUTING_PATH, 2
+            self._blocks = make_block_answers(self._bound.prior, values, used, self._block_starts(), seed)
+        return self._blocks
+
+    def _block_starts(self) -> list[np.ndarray]:
+        """Clusters of the rows in which the chains of that model begin."""
+        return [self.labels_] * N_STARTS
 
     @property
     def _unused(self) -> list[int]:

@@ -123,6 +123,7 @@ class CrossClusterer(CellQueries, RowAndColumnQueries, Clusterer):
     def _keep(self, bound: Bound, estimate: Estimate, answers: Answers) -> None:
         """Set the fitted attributes and the result; concentrations are set already."""
         self._answers, self._values = answers, bound.values
+        self.__dict__.pop("_blocks", None)
         self._bound = bound._replace(values=np.empty((0, bound.values.shape[1])))
         self._template, self.likelihood_ = typical_row(bound.values), bound.likelihood
         self._keep_views(estimate.views, estimate.column_tree)

@@ -7,11 +7,13 @@ import numpy as np
 
 from bayesgrove.core.rng import generator
 from bayesgrove.estimators.chains import ChainEstimator
+from bayesgrove.estimators.cross_cells import N_STARTS
 from bayesgrove.estimators.cross_clusterer import CrossClusterer, Estimate, FittedView
 from bayesgrove.estimators.cross_inputs import likelihood_per_column
 from bayesgrove.estimators.cross_layout import CROSSCAT
 from bayesgrove.estimators.settings import check_choice, check_whole
 from bayesgrove.inference.cross_posterior import CrossPosterior, cross_posterior
+from bayesgrove.inference.description import spread
 from bayesgrove.inference.views import largest_first
 from bayesgrove.io.schema import Reading
 from bayesgrove.likelihoods import Bound
@@ -250,6 +252,12 @@ class CrossCat(ChainEstimator, CrossClusterer):
 
     def _make_answers(self, bound: Bound, views: list[FittedView]) -> DrawAnswers:
         return answers_of_draws(bound, self.posterior_, [(view.columns, view.labels_) for view in views])
+
+    def _block_starts(self) -> list[np.ndarray]:
+        """The largest view of three draws, evenly spread."""
+        views = self.posterior_.view_labels
+        pairs = [divmod(place, views.shape[1]) for place in spread(views.shape[0] * views.shape[1], N_STARTS)]
+        return [self.posterior_.row_labels[c][d][np.bincount(views[c, d]).argmax()] for c, d in pairs]
 
     def _with_rows(self, values: np.ndarray) -> None:
         """Every draw takes the rows in, each to a cluster by its probability given those before; then a new estimate.

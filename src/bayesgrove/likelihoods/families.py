@@ -42,8 +42,8 @@ CODE_OF: dict[type[Likelihood], int] = {}
 N_HYPER, N_COORDINATES = np.zeros(MOST_FAMILIES, np.int64), np.zeros(MOST_FAMILIES, np.int64)
 """By code: how many numbers are learned by gradients, and how many coordinates CrossCat samples."""
 FIRST_IS_LOGIT = np.zeros(MOST_FAMILIES, np.bool_)
-IS_REAL, IS_STUDENT, IS_NOMINAL, IS_LISTED = (np.zeros(MOST_FAMILIES, np.bool_) for _ in range(4))
-"""By code: real numbers; predictives that are Student's t or normal; categories; codes 0 .. K - 1."""
+IS_REAL, IS_STUDENT, IS_NOMINAL, IS_LISTED, ON_LOGS = (np.zeros(MOST_FAMILIES, np.bool_) for _ in range(5))
+"""By code: real numbers; predictives that are Student's t or normal; categories; codes 0 .. K - 1; Gaussian logs."""
 
 
 def register(family: Family) -> int:
@@ -92,6 +92,7 @@ def keep(family: Family) -> int:
     FIRST_IS_LOGIT[code] = family.coordinates.first_is_logit
     IS_REAL[code], IS_STUDENT[code] = family.support == REAL, family.student is not None
     IS_NOMINAL[code], IS_LISTED[code] = family.is_nominal, family.support == CODES
+    ON_LOGS[code] = family.on_logs
     return code
 
 
@@ -195,6 +196,7 @@ __all__ = [
     "N_COORDINATES",
     "N_HYPER",
     "N_PARAMS",
+    "ON_LOGS",
     "ORDINAL",
     "POISSON",
     "ZERO_INFLATED",

@@ -112,6 +112,8 @@ class Family:
         Whether cells are categories without an order.
     has_zeros : bool
         Whether a zero of a family of real numbers has a probability instead of a density.
+    on_logs : bool
+        Whether the logs of cells are Gaussian.
     grained : Grained, optional
         What rounded cells need, where the prior has a field `grain`.
     coordinates : Coordinates, optional
@@ -140,6 +142,7 @@ class Family:
     signed: tuple[str, ...] = ()
     is_nominal: bool = False
     has_zeros: bool = False
+    on_logs: bool = False
     grained: Any = None
     coordinates: Any = None
 

@@ -271,5 +271,6 @@ FAMILY = Family(
     draw_cell=column_draw_cell,
     moments=predictive_moments,
     grained=Grained(add_log_rounding, remove_rounded_log, grained_log_predictive),
+    on_logs=True,
     coordinates=COORDINATES,
 )

@@ -115,14 +115,15 @@ def _traits(profile: Profile, cluster: int, noun: str) -> str:
 
 def whether_to_trust(result: Result) -> str:
     """The verdict on the chains and what the model advises, or what a single tree can and cannot say."""
+    checked = str(result.details.get("check", ""))
     if result.diagnostics is not None:
         advice = str(result.details.get("advice", ""))
         verdict = result.diagnostics.verdict.sentence_for_readers
-        return f"{verdict} {advice[:1].upper()}{advice[1:]}".rstrip()
+        return " ".join(filter(None, (verdict, f"{advice[:1].upper()}{advice[1:]}", checked)))
     return (
         "No chains were run, so there is nothing to converge. Probabilities are those of the partitions that this one "
-        f"tree allows; another tree might allow better ones.{missed_partition(result)}"
-    )
+        f"tree allows; another tree might allow better ones.{missed_partition(result)} {checked}"
+    ).rstrip()
 
 
 def missed_partition(result: Result) -> str:
