@@ -251,6 +251,9 @@ class CrossCat(ChainEstimator, CrossClusterer):
     def _make_answers(self, bound: Bound, views: list[FittedView]) -> DrawAnswers:
         return answers_of_draws(bound, self.posterior_, [(view.columns, view.labels_) for view in views])
 
+    def _certainty(self) -> np.ndarray:
+        return self.posterior_.of_view(self.views_[0].columns).certainty(self.labels_).own
+
     def _with_rows(self, values: np.ndarray) -> None:
         """Every draw takes the rows in, each to a cluster by its probability given those before; then a new estimate.
 
