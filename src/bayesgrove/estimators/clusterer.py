@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator, resolve_seed
 from bayesgrove.core.table import Table
+from bayesgrove.estimators.frames import Summaries
 from bayesgrove.estimators.inputs import TableEstimator
 from bayesgrove.estimators.layouts import COLUMNS, ROWS
 from bayesgrove.estimators.membership import NEW_CLUSTER, Membership, numbered
@@ -30,7 +31,7 @@ TYPICAL_CELLS = 1_000_000
 """As many are looked at for a typical row."""
 
 
-class Clusterer(Membership, ClusterMixin, SavedEstimator, TableEstimator):
+class Clusterer(Summaries, Membership, ClusterMixin, SavedEstimator, TableEstimator):
     """Base of estimators that cluster the rows of a table.
 
     A subclass sets `tree_`, `labels_`, `_bound`, `_seed` and `_template` (a typical encoded row) in `fit`, calls

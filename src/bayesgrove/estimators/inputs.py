@@ -9,8 +9,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesgrove.core.errors import InvalidTableError
 from bayesgrove.core.table import SparseTable, Table, align, table_from_array
+from bayesgrove.estimators.frames import as_frame
 from bayesgrove.io.columns import unmasked
-from bayesgrove.io.frames import is_frame, refuse_unread, row_names, table_from_frame
+from bayesgrove.io.frames import is_frame, is_polars, refuse_unread, row_names, table_from_frame
 from bayesgrove.likelihoods import Bernoulli, Bound, Multinomial
 from bayesgrove.likelihoods.base import IN_USE
 from bayesgrove.likelihoods.understanding import described_columns, given, left_out
@@ -25,6 +26,7 @@ class TableEstimator(BaseEstimator):
     _schema: tuple[tuple[str, ...], dict[int, tuple[Any, ...]]]
     """Names of the columns, and labels of category columns."""
     _row_names: tuple[str, ...] | None
+    _frame_library = "pandas"
     _bound: Bound
 
     def _read_input(self, X: Any, *, reset: bool) -> Table:
@@ -52,6 +54,7 @@ class TableEstimator(BaseEstimator):
             table = table_from_array(validate_data(self, unmasked(X), reset=reset, **options))
         if reset:
             self._schema, self._row_names = (table.names, dict(table.categories)), row_names(X)
+            self._frame_library = "polars" if is_polars(X) else "pandas"
             return table
         table = table.without(left_out(self._bound.choices))
         names, categories = self._schema
@@ -75,15 +78,14 @@ class TableEstimator(BaseEstimator):
 
     @property
     def columns_(self) -> Any:
-        """How each column is understood, as a pandas frame with one row per column.
+        """How each column is understood, as a frame with one row per column; of polars if the table was one.
 
         `name`; `kind`: what it holds; `family`: the likelihood, or "left out"; `reason`; `alternatives`: log evidence
         of other families minus that of the one chosen, in nats; `close`: whether one of them is less than 3 nats worse.
         """
         check_is_fitted(self, "_bound")
-        import pandas
-
-        return pandas.DataFrame(self._described_columns())
+        records = self._described_columns()
+        return as_frame({key: [record[key] for record in records] for key in records[0]}, self._frame_library)
 
     def _read_names(self, names: tuple[str, ...], kinds: tuple[str, ...], *, are_default: bool) -> None:
         """Set what is known of the columns where rows are elsewhere; an array's columns have no names."""

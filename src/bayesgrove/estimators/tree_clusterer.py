@@ -21,6 +21,7 @@ from bayesgrove.core.rng import resolve_seed
 from bayesgrove.estimators.by_blocks import answer_blocks
 from bayesgrove.estimators.clusterer import Clusterer, typical_row
 from bayesgrove.estimators.cut import CutParameter, one_leaf
+from bayesgrove.estimators.frames import as_frame
 from bayesgrove.estimators.layouts import OWN_PROBABILITIES
 from bayesgrove.estimators.membership import own_probabilities
 from bayesgrove.estimators.settings import check_choice, check_n_jobs
@@ -255,10 +256,28 @@ class TreeClusterer(CutParameter, Clusterer):
     def _draw_rows(self, rng: np.random.Generator, n_samples: int) -> np.ndarray:
         return draw_rows(self._predictive, self._bound.prior, rng, self._template, n_samples)
 
-    def node_summary(self) -> list[NodeSummary]:
-        """The largest nodes above the cut, from the root down: size, probability, which columns split them."""
+    def node_summary(self) -> Any:
+        """The largest nodes above the cut, from the root down: size, probability, which columns split them.
+
+        Returns
+        -------
+        frame
+            Of polars if the table of the fit was one of polars, else of pandas. `split_by` names columns with the log
+            Bayes factor for two clusters against one, the strongest first.
+        """
         check_is_fitted(self, "tree_")
-        return list(self._summaries)
+        nodes = self._summaries
+        return as_frame(
+            {
+                "node": [own.node for own in nodes],
+                "size": [own.size for own in nodes],
+                "probability": [own.probability for own in nodes],
+                **{name: [own.children[k] for own in nodes] for k, name in enumerate(("left", "right"))},
+                **{name: [own.child_sizes[k] for own in nodes] for k, name in enumerate(("left_size", "right_size"))},
+                "split_by": [", ".join(f"{name} {factor:.3g}" for name, factor in own.features) for own in nodes],
+            },
+            self._frame_library,
+        )
 
     def _restored(self, reading: Reading) -> None:
         super()._restored(reading)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayesgrove.core.errors import InvalidInputError
 from bayesgrove.core.rng import generator, resolve_seed
 from bayesgrove.estimators.clusterer import SAMPLING_PATH, most_probable
+from bayesgrove.estimators.frames import Summaries
 from bayesgrove.estimators.membership import NEW_CLUSTER, Membership, numbered
 from bayesgrove.estimators.saving import SavedEstimator
 from bayesgrove.estimators.settings import check_whole
@@ -50,7 +51,7 @@ from bayesgrove.trees import Tree
 from bayesgrove.trees.forest import Forest
 
 
-class TreeEstimator(Membership, ClusterMixin, SavedEstimator):
+class TreeEstimator(Summaries, Membership, ClusterMixin, SavedEstimator):
     """Base of estimators of trees.
 
     A subclass sets `weights_`, `_parameters`, `_prior` and `_schema`, calls `_keep_clusters` in `fit`, and gives
