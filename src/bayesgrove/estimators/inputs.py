@@ -4,12 +4,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesgrove.core.errors import InvalidTableError
 from bayesgrove.core.table import SparseTable, Table, align, table_from_array
 from bayesgrove.estimators.frames import as_frame
+from bayesgrove.io.cells import is_anndata, rows_of_cells
 from bayesgrove.io.columns import unmasked
 from bayesgrove.io.frames import is_frame, is_polars, refuse_unread, row_names, table_from_frame
 from bayesgrove.likelihoods import Bernoulli, Bound, Multinomial
@@ -40,6 +42,9 @@ class TableEstimator(BaseEstimator):
             True in `fit`, which sets the number and names of features and the names of the rows; False afterwards,
             when they are compared.
         """
+        names_of_rows = row_names(X)
+        if is_anndata(X):
+            X = rows_of_cells(X)
         if isinstance(X, SparseTable):
             X = X.to_dense(presence=self._is_binary())
         if isinstance(X, Table):
@@ -50,10 +55,11 @@ class TableEstimator(BaseEstimator):
             validate_data(self, X, skip_check_array=True, reset=reset)
         else:
             refuse_unread(X)
+            self._check_sparse(X)
             options = {"dtype": "numeric", "ensure_all_finite": False, "accept_sparse": self._accepts_sparse()}
             table = table_from_array(validate_data(self, unmasked(X), reset=reset, **options))
         if reset:
-            self._schema, self._row_names = (table.names, dict(table.categories)), row_names(X)
+            self._schema, self._row_names = (table.names, dict(table.categories)), names_of_rows
             self._frame_library = "polars" if is_polars(X) else "pandas"
             return table
         table = table.without(left_out(self._bound.choices))
@@ -96,6 +102,15 @@ class TableEstimator(BaseEstimator):
     def _accepts_sparse(self) -> bool:
         """Whether the likelihood counts words, so that rows may be sparse."""
         return isinstance(self.likelihood, Multinomial) or str(self.likelihood) == "multinomial"
+
+    def _check_sparse(self, X: Any) -> None:
+        """Refuse a sparse matrix where cells are no counts of words, by the name of the likelihood."""
+        if sparse.issparse(X) and not self._accepts_sparse():
+            raise InvalidTableError(
+                f"{type(self).__name__} with likelihood={self.likelihood!r:.60} does not take sparse matrices; only "
+                "likelihood='multinomial' (counts, as of words) does. Give X.toarray(), or a representation of fewer "
+                "columns."
+            )
 
     def _is_binary(self) -> bool:
         """Whether the likelihood is that of truth values."""

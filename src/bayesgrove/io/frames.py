@@ -10,6 +10,7 @@ import numpy as np
 
 from bayesgrove.core.errors import InvalidTableError
 from bayesgrove.core.table import DATE, Table
+from bayesgrove.io.cells import is_anndata
 from bayesgrove.io.columns import LARGEST_EXACT_INTEGER, Column, assemble, code_labels, from_numbers, rounding_error
 from bayesgrove.io.tables import arrow_column
 from bayesgrove.io.texts import column_from_texts, days_of
@@ -59,11 +60,11 @@ def table_from_frame(frame: Any) -> Table:
 
 
 def row_names(frame: Any) -> tuple[str, ...] | None:
-    """Names of the rows of a pandas frame: its index, unless that only counts them. Other tables have none."""
-    if not _is_pandas(frame):
+    """Names of the rows of a pandas frame or of cells, unless they only count them. Other tables have none."""
+    if not _is_pandas(frame) and not is_anndata(frame):
         return None
-    labels = frame.index.tolist()
-    if labels == list(range(len(labels))):
+    labels = (frame.index if _is_pandas(frame) else frame.obs_names).tolist()
+    if labels == list(range(len(labels))) or labels == [str(i) for i in range(len(labels))]:
         return None
     return tuple(", ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in labels)
 
