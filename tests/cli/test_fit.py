@@ -179,7 +179,7 @@ def test_other_folders_are_never_touched(data, tmp_path, capsys):
     folder.mkdir()
     (folder / "a.jpg").write_text("x")
     assert main(["fit", "bhc", str(data), "--out", str(folder), "--force"]) == 2
-    assert "has files that are no bayesgrove run" in capsys.readouterr().err
+    assert "has files that do not belong to a bayesgrove run" in capsys.readouterr().err
     assert main(["fit", "bhc", str(data), "--out", str(data), "--force"]) == 2
     assert "is a file; --out names a folder" in capsys.readouterr().err
     assert main(["fit", "bhc", str(data), "--out", str(data / "no" / "r")]) == 2

@@ -319,7 +319,7 @@ def sweep(
     format: TreeFormat = None,
     read: TreeOptions = None,
     seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
-    workers: Annotated[int | None, typer.Option(help="Fits at a time, each in a process.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Number of fits to run in parallel.")] = None,
     cluster: Cluster = None,
 ) -> None:
     """Fit a model under many settings, several times each; a sweep that was stopped goes on."""

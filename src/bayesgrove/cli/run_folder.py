@@ -51,7 +51,9 @@ def check_destination(run: Path, *, force: bool) -> None:
             )
         return
     if not os.path.isfile(run / SUMMARY):
-        raise InvalidFileError(f"{run} has files that are no bayesgrove run; choose a new or empty folder.", path=run)
+        raise InvalidFileError(
+            f"{run} has files that do not belong to a bayesgrove run; choose a new or empty folder.", path=run
+        )
     if not force:
         raise InvalidFileError(f"{run} holds a run already; choose another name or add --force.", path=run)
 
@@ -229,7 +231,7 @@ def read_summary(run: Path) -> dict[str, Any]:
     """The summary of a run."""
     path = run / SUMMARY
     if not os.path.isfile(path):
-        raise InvalidFileError(f"{run} is no bayesgrove run: it has no {path.name}.", path=path)
+        raise InvalidFileError(f"{run} is not a bayesgrove run: it has no {path.name}.", path=path)
     summary = _read_document(path)
     if not isinstance(summary.get("columns"), list):
         raise InvalidFileError(f"{path} is damaged: it lists no columns.", path=path)

@@ -59,7 +59,7 @@ class CrossCat(ChainEstimator, CrossClusterer):
         What `views_` are: views, and clusters in each, of least expected variation of information or Binder loss, or
         the draw of largest log joint.
     hyper : {"auto", "optimize", "fixed"}, default="auto"
-        Learn the likelihood's numbers that are marked "auto", all that are not given, or none; column by column.
+        Learn the hyperparameters that are marked "auto", all that are not given, or none; column by column.
     unseen : {"error", "reserve"}, default="error"
         Labels of category columns met after training: refuse them, or count them in one extra category.
     run_dir : path, optional
@@ -71,7 +71,7 @@ class CrossCat(ChainEstimator, CrossClusterer):
         and no limit for others.
     random_state : int, optional
     n_jobs : int, optional
-        Chains at a time. The draws do not depend on it.
+        Number of chains to run in parallel. The draws do not depend on it.
     verbose : int, default=0
         Show progress.
 

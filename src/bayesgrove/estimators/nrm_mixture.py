@@ -131,10 +131,10 @@ class NRMMixture(ChainEstimator, Clusterer):
         What `labels_` is: the partition of least expected variation of information or Binder loss, or the draw of
         largest log joint.
     hyper : {"auto", "optimize", "fixed"}, default="auto"
-        Learn the likelihood's numbers that are marked "auto", all that are not given, or none.
+        Learn the hyperparameters that are marked "auto", all that are not given, or none.
     paper_variant : {"code", "mended", "printed"}, default="code"
         Of `sampler="paper"`: what the authors' program does, the printed formulas mended, or as printed. The
-        likelihood's numbers stay as they are.
+        hyperparameters stay as they are.
     run_dir : path, optional
         Folder that makes the run durable: every draw is appended to a log, and a killed run goes on where it was.
     resume : bool or "repair", default=False
@@ -144,7 +144,7 @@ class NRMMixture(ChainEstimator, Clusterer):
         and no limit for others.
     random_state : int, optional
     n_jobs : int, optional
-        Chains at a time. The draws do not depend on it.
+        Number of chains to run in parallel. The draws do not depend on it.
     verbose : int, default=0
         Show progress.
 
