@@ -47,7 +47,7 @@ def test_a_run_is_not_replaced_unasked(real_bhc, table, tmp_path, capsys):
     run.mkdir()
     (run / "notes.txt").write_text("mine")
     assert main(["cluster", str(table), "--out", str(run)]) == 2
-    assert "no bayesgrove run" in capsys.readouterr().err
+    assert "do not belong to a bayesgrove run" in capsys.readouterr().err
 
 
 def test_settings_and_time_are_checked(real_bhc, table, tmp_path, capsys):

@@ -147,7 +147,7 @@ def test_export_refusals(run, tmp_path, capsys):
         (b"{", "is not JSON"),
         (b"[" * 100_000, "is not JSON"),
         (b"{}", "lists no columns"),
-        (None, "no bayesgrove run"),
+        (None, "not a bayesgrove run"),
     ],
 )
 def test_damaged_summaries(run, capsys, content, message):

@@ -179,12 +179,17 @@ def test_other_folders_are_never_touched(data, tmp_path, capsys):
     folder.mkdir()
     (folder / "a.jpg").write_text("x")
     assert main(["fit", "bhc", str(data), "--out", str(folder), "--force"]) == 2
-    assert "has files that are no bayesgrove run" in capsys.readouterr().err
+    assert "has files that do not belong to a bayesgrove run" in capsys.readouterr().err
     assert main(["fit", "bhc", str(data), "--out", str(data), "--force"]) == 2
     assert "is a file; --out names a folder" in capsys.readouterr().err
-    assert main(["fit", "bhc", str(data), "--out", str(tmp_path / "no" / "r")]) == 2
-    assert "there is no folder" in capsys.readouterr().err
+    assert main(["fit", "bhc", str(data), "--out", str(data / "no" / "r")]) == 2
+    assert "cannot make the folder" in capsys.readouterr().err
     assert {path.name for path in folder.iterdir()} == {"a.jpg"}
+
+
+def test_folders_above_a_run_are_made(data, tmp_path):
+    assert main(["fit", "bhc", str(data), "--out", str(tmp_path / "no" / "such" / "run")]) == 0
+    assert (tmp_path / "no" / "such" / "run" / "labels.csv").is_file()
 
 
 def test_an_empty_folder_is_welcome(data, tmp_path):

@@ -110,7 +110,7 @@ def test_folders_of_other_things_are_refused(table, tmp_path, capsys):
     for place, message in (
         (tmp_path / "mine", "has files that are no sweep"),
         (table, "is a file; --out names a folder"),
-        (tmp_path / "no" / "such", "there is no folder"),
+        (table / "no" / "such", "cannot make the folder"),
     ):
         assert main([*words, str(place)]) == 2
         assert message in capsys.readouterr().err

@@ -97,6 +97,19 @@ def test_a_report_is_replaced_only_by_force(ended, tmp_path, capsys):
     assert page.read_text().startswith("<!DOCTYPE html>")
 
 
+def test_a_report_without_a_name_goes_into_the_run(ended, capsys):
+    (ended / "report.html").unlink()
+    assert main(["report", str(ended)]) == 0
+    assert f"report   {ended / 'report.html'}" in capsys.readouterr().out
+    assert (ended / "report.html").read_text().startswith("<!DOCTYPE html>")
+
+
+def test_predictions_of_a_stopped_run_say_how_to_go_on(stopped, tmp_path, capsys):
+    (tmp_path / "new.csv").write_text("x,y\n0,0\n")
+    assert main(["predict", str(stopped), str(tmp_path / "new.csv")]) == 2
+    assert f"go on with: bayesgrove resume {stopped}" in capsys.readouterr().err
+
+
 def test_a_report_of_draws_so_far(stopped, ended, tmp_path):
     page = tmp_path / "page.html"
     assert main(["report", str(stopped), "-o", str(page)]) == 0

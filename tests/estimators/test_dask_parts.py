@@ -44,7 +44,7 @@ def check_same(one, other):
         assert np.array_equal(part, other._predictive._asdict()[name]), name
     assert np.array_equal(one._template, other._template, equal_nan=True)
     assert np.array_equal(one.result_.description.rows, other.result_.description.rows)
-    assert one.node_summary() == other.node_summary()
+    assert one._summaries == other._summaries
     assert one.n_features_in_ == other.n_features_in_
     assert hasattr(one, "feature_names_in_") == hasattr(other, "feature_names_in_")
 

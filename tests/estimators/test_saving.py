@@ -44,7 +44,7 @@ def assert_same_answers(model, other, X):
         assert_same_draws(model, other)
     else:
         assert model.log_evidence_ == other.log_evidence_
-        assert model.node_summary() == other.node_summary()
+        assert model._summaries == other._summaries
     assert dict(model.result_.details) == dict(other.result_.details)
     for name in ("depth_", "n_rows_seen_"):
         assert getattr(model, name, None) == getattr(other, name, None)

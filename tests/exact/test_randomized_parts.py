@@ -252,7 +252,7 @@ def test_the_column_that_differs_is_named_first(kind):
         X[:, 2] += 14.0 * group
         if kind == "mixed":
             X[:, 0] = rng.random(120) < 0.5
-    summary = BHC(likelihood="auto" if kind == "mixed" else kind, search="greedy").fit(X).node_summary()[0]
+    summary = BHC(likelihood="auto" if kind == "mixed" else kind, search="greedy").fit(X)._summaries[0]
     assert summary.size == 120
     assert sum(summary.child_sizes) == 120
     assert summary.probability < 0.5

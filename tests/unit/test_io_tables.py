@@ -108,7 +108,7 @@ def test_index_column_becomes_labels_even_beyond_exact_integers(csv_file):
         ("", InvalidTableError, "is empty"),
         ("a,b\n", InvalidTableError, "a header but no rows"),
         ("a\n1\ninf\n", InvalidTableError, "column 'a', line 3: 'inf' is not finite"),
-        (b"a\n\xff\n", InvalidFileError, r"not UTF-8 text \(byte 2\)"),
+        (b"a\n\x81\n", InvalidFileError, r"not utf-8 or cp1252 text \(byte 2\); name its encoding"),
         ('a\n"open\n', InvalidFileError, "line 2: unexpected end of data"),
         ("a\n" + "x" * 200_000, InvalidFileError, "field larger than field limit"),
     ],
@@ -203,8 +203,8 @@ def test_only_the_columns_asked_for_are_looked_at(csv_file):
 
 
 def test_unknown_ending_and_absent_file(tmp_path):
-    with pytest.raises(InvalidFileError, match=r"name ends in .csv, .tsv.*got '.xlsx'"):
-        read_table(tmp_path / "a.xlsx")
+    with pytest.raises(InvalidFileError, match=r"name ends in .csv, .tsv.*got '.xls'"):
+        read_table(tmp_path / "a.xls")
     with pytest.raises(InvalidFileError, match="there is no file"):
         read_table(tmp_path / "a.csv")
     (tmp_path / "folder.csv").mkdir()
@@ -362,12 +362,6 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without_pyarrow)
     with pytest.raises(InvalidFileError, match=r"pip install 'bayesgrove\[tables\]'"):
         read_table(tmp_path / "a.parquet")
-
-
-@pytest.mark.parametrize("first", ["a;b\n1.5;2\n", "a;b\n1,5;2\n", "1;2\n3;4\n", "a\tb\n1\t2\n", "a|b|c\n1|2|3\n"])
-def test_another_delimiter_is_not_one_column_of_categories(csv_file, first):
-    with pytest.raises(InvalidFileError, match="cells seem to be divided by"):
-        read_table(csv_file(first))
 
 
 def test_one_column_of_texts_may_hold_any_marks(csv_file):

@@ -193,7 +193,7 @@ def build_blocks(
     statuses = Parallel(n_jobs=problem.n_threads, require="sharedmem")(delayed(job)(first) for first in jobs)
     if any(status != OK for status in statuses):
         raise NumericalError(
-            "no merge score is finite in some block of rows. Check the likelihood's numbers: they may be too extreme."
+            "no merge score is finite in some block of rows. Check the hyperparameters: they may be too extreme."
         )
     for s in np.flatnonzero(plan.truncated):
         chain_block(prior, values, order, plan, problem.log_concentration, forest, pieces, s)

@@ -135,7 +135,7 @@ def not_finite(state: Agglomeration) -> NumericalError:
     nodes = state.node[state.node != NULL][:2].tolist()
     return NumericalError(
         f"no merge score is finite after {int(state.counters[DONE])} merges (clusters {nodes} among others). "
-        "Check the likelihood's numbers: they may be too extreme for these data.",
+        "Check the hyperparameters: they may be too extreme for these data.",
         nodes=nodes,
     )
 

@@ -28,8 +28,12 @@ Drop = Annotated[
     list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Leave a column of a table out; repeatable.")
 ]
 Header = Annotated[
-    bool | None, typer.Option("--header/--no-header", help="First line of a .csv or .tsv: names, or data.")
+    bool | None, typer.Option("--header/--no-header", help="First row of a text or sheet: names, or data.")
 ]
+Sep = Annotated[str | None, typer.Option(metavar="CHAR", help="Character between the cells of a text; detected.")]
+Decimal = Annotated[str | None, typer.Option(metavar="CHAR", help="Decimal mark of a text, . or ,; detected.")]
+Encoding = Annotated[str | None, typer.Option(help="Encoding of a text, such as utf-8 or cp1252; detected.")]
+Sheet = Annotated[str | None, typer.Option(help="Sheet of an .xlsx file; default: the first.")]
 TreeFormat = Annotated[str | None, typer.Option(help="Of trees: auto, xml, json, jsonl, python, newick, ....")]
 TreeOptions = Annotated[
     list[str] | None,
@@ -77,7 +81,9 @@ def demo(
 
 @app.command("cluster", short_help="Cluster a table by the model that suits it.")
 def cluster_command(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="Table: .csv, .tsv, .parquet, .npy or .npz.")],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="Table: .csv, .tsv, .txt, .xlsx, .parquet, .feather, .npy or .npz.")
+    ],
     out: Annotated[Path, typer.Option("--out", help="Folder for model, labels, trees and summary.")],
     settings: Annotated[
         list[str] | None,
@@ -90,6 +96,10 @@ def cluster_command(
     seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Number of parallel jobs.")] = None,
     header: Header = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, help="Tell more.")] = 0,
     force: Force = False,
 ) -> None:
@@ -101,7 +111,7 @@ def cluster_command(
 
     options = {"likelihood": likelihood, "random_state": seed, "n_jobs": jobs, "verbose": verbose or None}
     with log_to_stderr(verbose):
-        reading = Reading(index, header, drop=drop or [])
+        reading = Reading(index, header, None, {}, drop or [], _tab(sep), decimal, encoding, sheet)
         cluster(FitRequest("", data, out, settings or [], options, reading, force), time_limit, _console())
 
 
@@ -112,8 +122,8 @@ def fit(
         Path,
         typer.Argument(
             metavar="DATA",
-            help="Table: .csv, .tsv, .parquet, .npy or .npz. For models of trees: a file, folder, archive or quoted "
-            "pattern of .xml, .json, .py, ....",
+            help="Table: .csv, .tsv, .txt, .xlsx, .parquet, .feather, .npy or .npz. For models of trees: a file, "
+            "folder, archive or quoted pattern of .xml, .json, .py, ....",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", help="Folder for model, labels, trees and summary.")],
@@ -131,6 +141,10 @@ def fit(
     seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Number of parallel jobs.")] = None,
     header: Header = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     format: TreeFormat = None,
     read: TreeOptions = None,
     until: Until = None,
@@ -151,7 +165,8 @@ def fit(
     options = {"likelihood": chosen, "random_state": seed, "n_jobs": jobs, "verbose": verbose or None}
     options |= length_settings(until, time_limit)
     with log_to_stderr(verbose), on_cluster(cluster):
-        reading = Reading(index, header, format, parse_settings(read or [], "--read"), drop or [])
+        options_of_trees = parse_settings(read or [], "--read")
+        reading = Reading(index, header, format, options_of_trees, drop or [], _tab(sep), decimal, encoding, sheet)
         run_fit(FitRequest(model, data, out, settings or [], options, reading, force), _console())
 
 
@@ -160,15 +175,20 @@ def predict(
     run: Run,
     data: Annotated[Path, typer.Argument(metavar="DATA", help="Table with the columns of the fit, or trees.")],
     output: Output = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of every cluster.")] = False,
     force: Force = False,
 ) -> None:
     """Give the cluster of each new row as CSV."""
     from bayesgrove.cli.predict import predict as run_predict
     from bayesgrove.cli.progress import log_to_stderr
+    from bayesgrove.io.dialect import Dialect
 
     with log_to_stderr(0):
-        run_predict(run, data, output, proba=proba, force=force)
+        run_predict(run, data, output, Dialect(_tab(sep), decimal, encoding, sheet), proba=proba, force=force)
 
 
 @app.command()
@@ -244,7 +264,9 @@ def status(run: Run) -> None:
 @app.command(short_help="Write one HTML file that shows a run.")
 def report(
     run: Run,
-    output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="HTML file to write; default: report.html in the run.")
+    ] = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
     force: Force = False,
 ) -> None:
@@ -252,6 +274,18 @@ def report(
     from bayesgrove.cli.watch import report as run_report
 
     run_report(run, output, _console(), title=title, force=force)
+
+
+@app.command(short_help="Compare the clusters of runs.")
+def compare(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN RUN ...", help="Two or more run folders.")],
+    output: Output = None,
+    force: Force = False,
+) -> None:
+    """Compare runs of the same rows: clusters, evidence, verdicts, and how far the labels agree."""
+    from bayesgrove.cli.compare import compare as run_compare
+
+    run_compare(runs, output, _console(), force=force)
 
 
 @app.command(short_help="Show a run in the browser, also while it runs.")
@@ -292,10 +326,14 @@ def sweep(
     index: Index = None,
     drop: Drop = None,
     header: Header = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     format: TreeFormat = None,
     read: TreeOptions = None,
     seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
-    workers: Annotated[int | None, typer.Option(help="Fits at a time, each in a process.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Number of fits to run in parallel.")] = None,
     cluster: Cluster = None,
 ) -> None:
     """Fit a model under many settings, several times each; a sweep that was stopped goes on."""
@@ -305,7 +343,8 @@ def sweep(
     from bayesgrove.cli.sweep import SweepRequest
     from bayesgrove.cli.sweep import sweep as run_sweep
 
-    reading = Reading(index, header, format, parse_settings(read or [], "--read"), drop or [])
+    options_of_trees = parse_settings(read or [], "--read")
+    reading = Reading(index, header, format, options_of_trees, drop or [], _tab(sep), decimal, encoding, sheet)
     request = SweepRequest(
         model, data, out, grid or [], settings_file, fixed or [], repeats, metric or [], classes, reading, seed,
         workers, cluster,
@@ -340,6 +379,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; gives the exit code: 0, 2 for the user's fault, 1 for ours, 130 on Ctrl+C."""
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     return run_app(app, words, usage="bayesgrove", prefix="bayesgrove")
+
+
+def _tab(sep: str | None) -> str | None:
+    r"""A separator as shells can pass it: \\t and tab stand for the tab."""
+    return "\t" if sep in ("\\t", "tab") else sep
 
 
 def _console() -> "Console":

@@ -13,19 +13,20 @@ from bayesgrove.cli.sources import Rows, read_tree_rows, reading_of
 from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
 from bayesgrove.io import atomic
 from bayesgrove.io.delimited import write_csv_stream
+from bayesgrove.io.dialect import PLAIN, Dialect
 from bayesgrove.io.tables import LabelledTable, read_labelled_table
 
 FORMATS = ("labels", "views", "newick", "linkage", "json", "netcdf")
 
 
-def predict(run: Path, data: Path, output: Path | None, *, proba: bool, force: bool) -> None:
+def predict(run: Path, data: Path, output: Path | None, dialect: Dialect = PLAIN, *, proba: bool, force: bool) -> None:
     """Write each row's cluster, and with `proba` the probabilities of all clusters and, where there may be, a new one.
 
     Of a hierarchy of fixed depth also the most probable path: -1 from where a row branches off.
     """
     check_output(output, force)
     model, summary = open_run(run)
-    rows_read = read_new_rows(data, summary)
+    rows_read = read_new_rows(data, summary, dialect)
     table, names = rows_read.data, rows_read.names or tuple(str(i) for i in range(rows_read.n_rows))
     header, rows = ["row"], [list(names)]
     for title, options in _questions(model):
@@ -57,14 +58,14 @@ def _questions(model: Any) -> list[tuple[str, dict[str, int]]]:
     return [(title, {"view": k}) for k, title in enumerate(views.view_headings(model))]
 
 
-def read_new_rows(data: Path, summary: dict[str, Any]) -> Rows:
+def read_new_rows(data: Path, summary: dict[str, Any], dialect: Dialect = PLAIN) -> Rows:
     """Trees, or rows of a table, as the run was fitted to."""
     if "trees" in summary:
         return read_tree_rows(data, reading_of(summary))
-    return Rows(*read_new_table(data, summary))
+    return Rows(*read_new_table(data, summary, dialect))
 
 
-def read_new_table(data: Path, summary: dict[str, Any]) -> LabelledTable:
+def read_new_table(data: Path, summary: dict[str, Any], dialect: Dialect = PLAIN) -> LabelledTable:
     """The columns of training, in their order, and the rows' names where the file has them; others are left out."""
     try:
         columns = [str(column["name"]) for column in summary["columns"]]
@@ -73,7 +74,13 @@ def read_new_table(data: Path, summary: dict[str, Any]) -> LabelledTable:
         raise InvalidFileError("the run's summary is damaged: it lists no columns. Fit again.") from error
     reading = reading_of(summary)
     table, names = read_labelled_table(
-        data, index=reading.index, header=reading.header, require_index=False, texts=texts, only=columns
+        data,
+        index=reading.index,
+        header=reading.header,
+        require_index=False,
+        texts=texts,
+        only=columns,
+        dialect=dialect,
     )
     return LabelledTable(table.select(columns), names)
 

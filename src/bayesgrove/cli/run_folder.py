@@ -38,8 +38,7 @@ def check_destination(run: Path, *, force: bool) -> None:
     """Raise unless a run may be written to this folder; called before any work is done."""
     if os.path.lexists(run) and not os.path.isdir(run):
         raise InvalidFileError(f"{run} is a file; --out names a folder.", path=run)
-    if not os.path.isdir(run.absolute().parent):
-        raise InvalidFileError(f"there is no folder {run.absolute().parent} to make {run.name} in.", path=run)
+    make_parents(run)
     _check_writable(run if os.path.isdir(run) else run.absolute().parent)
     if not os.path.isdir(run) or not any(run.iterdir()):
         return
@@ -52,9 +51,20 @@ def check_destination(run: Path, *, force: bool) -> None:
             )
         return
     if not os.path.isfile(run / SUMMARY):
-        raise InvalidFileError(f"{run} has files that are no bayesgrove run; choose a new or empty folder.", path=run)
+        raise InvalidFileError(
+            f"{run} has files that do not belong to a bayesgrove run; choose a new or empty folder.", path=run
+        )
     if not force:
         raise InvalidFileError(f"{run} holds a run already; choose another name or add --force.", path=run)
+
+
+def make_parents(run: Path) -> None:
+    """Make the folders above a run."""
+    try:
+        run.absolute().parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or "there is a file of that name"
+        raise InvalidFileError(f"cannot make the folder {run.absolute().parent}: {reason}.", path=run) from error
 
 
 def _check_writable(folder: Path) -> None:
@@ -212,6 +222,8 @@ def open_run(run: Path) -> tuple[Any, dict[str, Any]]:
     """The fitted model of a run and its summary."""
     if not os.path.isdir(run):
         raise InvalidFileError(f"there is no run folder {run}; make one with: bayesgrove fit MODEL DATA --out {run}")
+    if not os.path.isfile(run / MODEL) and os.path.isfile(run / REQUEST):
+        raise InvalidFileError(f"{run} has not ended and has no model yet; go on with: {resume_command(run)}", path=run)
     return models.load_model(run / MODEL), read_summary(run)
 
 
@@ -219,7 +231,7 @@ def read_summary(run: Path) -> dict[str, Any]:
     """The summary of a run."""
     path = run / SUMMARY
     if not os.path.isfile(path):
-        raise InvalidFileError(f"{run} is no bayesgrove run: it has no {path.name}.", path=path)
+        raise InvalidFileError(f"{run} is not a bayesgrove run: it has no {path.name}.", path=path)
     summary = _read_document(path)
     if not isinstance(summary.get("columns"), list):
         raise InvalidFileError(f"{path} is damaged: it lists no columns.", path=path)

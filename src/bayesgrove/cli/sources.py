@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from bayesgrove.cli.models import takes_trees
 from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
 from bayesgrove.core.table import Table
+from bayesgrove.io.dialect import Dialect
 from bayesgrove.io.tables import read_labelled_table
 from bayesgrove.io.tree_data import TreeData, read_trees
 from bayesgrove.io.tree_files import other_endings
@@ -30,6 +31,8 @@ class Reading:
         Of trees: the format, and options of the readers.
     drop
         Of tables: columns to leave out.
+    sep, decimal, encoding, sheet
+        Of tables: how they are written, where that was given.
     """
 
     index: str | None = None
@@ -37,6 +40,15 @@ class Reading:
     format: str | None = None
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
     drop: list[str] = dataclasses.field(default_factory=list)
+    sep: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    sheet: str | None = None
+
+    @property
+    def dialect(self) -> Dialect:
+        """How tables are written, where that was given."""
+        return Dialect(self.sep, self.decimal, self.encoding, self.sheet)
 
     def to_document(self) -> dict[str, Any]:
         """In JSON's types."""
@@ -46,6 +58,7 @@ class Reading:
 def reading_of(document: dict[str, Any]) -> Reading:
     """How the data of a run were read, from its request or summary; those of older versions say less."""
     known = {"index": str, "header": bool, "format": str, "options": dict, "drop": list}
+    known |= dict.fromkeys(Dialect._fields, str)
     found = {name: document[name] for name in known if document.get(name) is not None}
     wrong = [name for name, kind in known.items() if not isinstance(found.get(name, kind()), kind)]
     if not wrong and not all(isinstance(name, str) for name in found.get("drop", [])):
@@ -91,6 +104,7 @@ def check_reading(model: str, reading: Reading) -> None:
             "--index": reading.index is not None,
             "--header": reading.header is not None,
             "--drop": bool(reading.drop),
+            **{f"--{name}": value is not None for name, value in reading.dialect._asdict().items()},
         }
         remedy = f"{model} takes trees; leave it out."
     else:
@@ -116,7 +130,9 @@ def read_rows(model: str, data: Path, reading: Reading) -> Rows:
 
 def read_table_rows(data: Path, reading: Reading) -> Rows:
     """A table and the names of its rows."""
-    table, names = read_labelled_table(data, index=reading.index, header=reading.header, drop=reading.drop)
+    table, names = read_labelled_table(
+        data, index=reading.index, header=reading.header, drop=reading.drop, dialect=reading.dialect
+    )
     return Rows(table, names)
 
 

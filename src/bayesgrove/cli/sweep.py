@@ -13,6 +13,7 @@ from rich.text import Text
 
 from bayesgrove.cli import models
 from bayesgrove.cli.dask_cluster import on_cluster
+from bayesgrove.cli.run_folder import make_parents
 from bayesgrove.cli.settings import build_model, parse_settings, parse_value
 from bayesgrove.cli.show import count
 from bayesgrove.cli.sources import Reading, check_reading, read_rows
@@ -85,8 +86,7 @@ def check_destination(out: Path) -> None:
     """Refuse what is no folder, or one with something else in it, before any work is done."""
     if os.path.lexists(out) and not os.path.isdir(out):
         raise InvalidFileError(f"{out} is a file; --out names a folder.", path=out)
-    if not os.path.isdir(out.absolute().parent):
-        raise InvalidFileError(f"there is no folder {out.absolute().parent} to make {out.name} in.", path=out)
+    make_parents(out)
     if os.path.isdir(out) and any(out.iterdir()) and not os.path.isfile(out / RECORD):
         raise InvalidFileError(f"{out} has files that are no sweep; choose a new or empty folder.", path=out)
 

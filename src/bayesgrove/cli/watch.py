@@ -31,14 +31,17 @@ from bayesgrove.report.page import write_report
 from bayesgrove.trees import Tree
 
 
-def report(run: Path, output: Path, console: Console, *, title: str | None, force: bool) -> None:
-    """Write the page of a run: of its model, or of the draws so far when the run has not ended."""
+def report(run: Path, output: Path | None, console: Console, *, title: str | None, force: bool) -> None:
+    """Write the page of a run: of its model, or of the draws so far when the run has not ended.
+
+    Without `output` it is written into the run, in place of the page that is there.
+    """
     check_output(output, force)
     result = RunSource(run).result()
     if result is None:
         raise InvalidFileError(f"{run} has no draws yet; try again later, or: bayesgrove watch {run}", path=run)
-    write_report(result, output, title=title)
-    console.print(f"report   {output}", soft_wrap=True, highlight=False, markup=False)
+    written = write_report(result, run / run_folder.REPORT if output is None else output, title=title)
+    console.print(f"report   {written}", soft_wrap=True, highlight=False, markup=False)
 
 
 def watch(run: Path, console: Console, *, host: str, port: int, browser: bool) -> None:

@@ -60,7 +60,7 @@ class BHMC(NestedEstimator):
         Seconds for the chains; what was drawn until then is the result.
     random_state : int, optional
     n_jobs : int, optional
-        Chains at a time. The draws do not depend on it.
+        Number of chains to run in parallel. The draws do not depend on it.
     verbose : int, default=0
         Show progress.
 

@@ -31,6 +31,7 @@ from bayesgrove.inference.schedule import Schedule
 from bayesgrove.inference.until_trusted import DEFAULT_SECONDS, MOST_DRAWS, TIME_LIMIT, run_until_trusted
 from bayesgrove.inference.verdict import Verdict
 from bayesgrove.io.schema import Reading
+from bayesgrove.stats.numbering import by_size
 from bayesgrove.stats.partitions import relabel
 
 CHAIN_PATH = 0xC4A1
@@ -206,9 +207,9 @@ class ChainEstimator(CallbackSupportMixin, SavedEstimator):
         """Labels of the draw of largest log joint, or those of least expected loss."""
         if self.estimate == "map":
             log_joint = self.posterior_.scalars["log_joint"]
-            return relabel(posterior.labels[np.unravel_index(np.argmax(log_joint), log_joint.shape)])
+            return by_size(relabel(posterior.labels[np.unravel_index(np.argmax(log_joint), log_joint.shape)]))
         rng = generator(self._seed, ESTIMATE_PATH, *path)
-        return posterior.point_estimate(self.estimate, random_state=rng, n_jobs=self.n_jobs).labels
+        return by_size(posterior.point_estimate(self.estimate, random_state=rng, n_jobs=self.n_jobs).labels)
 
     def _posterior_attributes(self) -> dict[str, Any]:
         estimate = {"estimate": self.estimate} if hasattr(self, "estimate") else {}

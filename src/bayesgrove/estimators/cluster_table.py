@@ -12,6 +12,7 @@ from bayesgrove.core.errors import InvalidSettingError, InvalidTableError
 from bayesgrove.estimators.registry import MODELS, Model
 from bayesgrove.estimators.settings import check_positive
 from bayesgrove.io.blocks import is_block_source
+from bayesgrove.io.cells import is_anndata, rows_of_cells
 from bayesgrove.io.frames import is_frame, table_from_frame
 from bayesgrove.io.tree_data import TreeData
 from bayesgrove.likelihoods import GaussianDiagonal, GaussianFull, Multinomial
@@ -111,6 +112,8 @@ def size_of(table: Any) -> Size:
         raise InvalidTableError(
             "cluster takes a table, got trees. Use InfiniteTreeHMMMixture, or cluster(data.to_table('labels'))."
         )
+    if is_anndata(table):
+        table = rows_of_cells(table)
     if is_block_source(table):
         return Size("rows in blocks", math.inf, 1, is_sparse=False)
     if sparse.issparse(table):

@@ -13,8 +13,10 @@ from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator, resolve_seed
 from bayesgrove.core.table import Table
 from bayesgrove.estimators.checks import checked_groups
+from bayesgrove.estimators.frames import Summaries
 from bayesgrove.estimators.inputs import TableEstimator
 from bayesgrove.estimators.layouts import COLUMNS, ROWS
+from bayesgrove.estimators.membership import NEW_CLUSTER, Membership, numbered
 from bayesgrove.estimators.saving import SavedEstimator
 from bayesgrove.estimators.settings import check_whole
 from bayesgrove.inference.description import Description, describe_rows, spread
@@ -31,11 +33,11 @@ TYPICAL_CELLS = 1_000_000
 """As many are looked at for a typical row."""
 
 
-class Clusterer(ClusterMixin, SavedEstimator, TableEstimator):
+class Clusterer(Summaries, Membership, ClusterMixin, SavedEstimator, TableEstimator):
     """Base of estimators that cluster the rows of a table.
 
     A subclass sets `tree_`, `labels_`, `_bound`, `_seed` and `_template` (a typical encoded row) in `fit`, calls
-    `_set_result`, and gives `_probabilities`, `_log_density`, `_draw_rows`, `_layout` and `_restored`.
+    `_set_result`, and gives `_probabilities`, `_certainty`, `_log_density`, `_draw_rows`, `_layout` and `_restored`.
     """
 
     _layout = (*COLUMNS, *ROWS)
@@ -47,6 +49,7 @@ class Clusterer(ClusterMixin, SavedEstimator, TableEstimator):
 
     tree_: Tree
     labels_: np.ndarray
+    n_clusters_: int
     likelihood_: Any
     concentration_: float
     result_: Result
@@ -65,6 +68,9 @@ class Clusterer(ClusterMixin, SavedEstimator, TableEstimator):
     def _probabilities(self, values: np.ndarray) -> np.ndarray:
         """Probability of each cluster and, last, of a new one, of encoded rows."""
         raise NotImplementedError
+
+    def _membership_names(self) -> list[str]:
+        return [*numbered(self.n_clusters_), NEW_CLUSTER]
 
     def _log_density(self, values: np.ndarray) -> np.ndarray:
         """Log predictive density of encoded rows, in encoded units."""

@@ -13,6 +13,7 @@ from bayesgrove.estimators.cross_clusterer import CrossClusterer, Estimate, Fitt
 from bayesgrove.estimators.cross_layout import CROSS_TREES, restored_search
 from bayesgrove.estimators.cross_queries import FORMS
 from bayesgrove.estimators.cut import CutParameter, one_leaf
+from bayesgrove.estimators.membership import own_probabilities
 from bayesgrove.estimators.settings import check_choice, check_whole
 from bayesgrove.io.schema import Reading, require
 from bayesgrove.likelihoods import Bound
@@ -23,6 +24,7 @@ from bayesgrove.models.cross.learning import Numbers
 from bayesgrove.models.cross.refit import MOST_EXACT_ROWS
 from bayesgrove.models.cross.search import CrossFit, SearchSettings
 from bayesgrove.models.cross.tree_answers import TreeAnswers, make_tree_answers
+from bayesgrove.stats.numbering import by_size
 from bayesgrove.trees.cuts import find_front, labels_of_front
 
 ROW_METHODS = ("auto", "exact", "randomized")
@@ -124,7 +126,7 @@ class CrossTreeClusterer(CutParameter, CrossClusterer):
         """The views with their rows cut into clusters."""
         rule = self._cut_rule()
         return [
-            FittedView(columns, labels_of_front(tree, find_front(tree, *rule)), tree)
+            FittedView(columns, by_size(labels_of_front(tree, find_front(tree, *rule))), tree)
             for columns, tree in zip(fit.views, fit.row_trees, strict=True)
         ]
 
@@ -148,6 +150,9 @@ class CrossTreeClusterer(CutParameter, CrossClusterer):
         values, log_measure = self._encoded(X)
         return self._answers.row_log_density(values, form=form) + log_measure
 
+    def _certainty(self) -> np.ndarray:
+        return own_probabilities(self._probabilities, self._values, self.labels_)
+
     def _with_rows(self, values: np.ndarray) -> None:
         """The same tree of columns with row trees grown over all rows."""
         every = np.vstack([self._values, values])
@@ -168,7 +173,7 @@ class CrossTreeClusterer(CutParameter, CrossClusterer):
         self._fit = restored_search(reading, problem)
         self.log_evidence_, self.search_ = self._fit.log_evidence_bound, self._fit.method
         views = self._views_of(self._fit)
-        require(np.array_equal(views[0].labels_, self.labels_), "labels are not those of the cut")
+        require(np.array_equal(views[0].labels_, by_size(self.labels_)), "labels are not those of the cut")
         self._answers = self._make_answers(bound, self._fit, views)
         self._keep_views(views, self.column_tree_)
         self._set_read_result(reading)

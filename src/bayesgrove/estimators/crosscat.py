@@ -61,7 +61,7 @@ class CrossCat(ChainEstimator, CrossClusterer):
         What `views_` are: views, and clusters in each, of least expected variation of information or Binder loss, or
         the draw of largest log joint.
     hyper : {"auto", "optimize", "fixed"}, default="auto"
-        Learn the likelihood's numbers that are marked "auto", all that are not given, or none; column by column.
+        Learn the hyperparameters that are marked "auto", all that are not given, or none; column by column.
     unseen : {"error", "reserve"}, default="error"
         Labels of category columns met after training: refuse them, or count them in one extra category.
     run_dir : path, optional
@@ -73,7 +73,7 @@ class CrossCat(ChainEstimator, CrossClusterer):
         and no limit for others.
     random_state : int, optional
     n_jobs : int, optional
-        Chains at a time. The draws do not depend on it.
+        Number of chains to run in parallel. The draws do not depend on it.
     verbose : int, default=0
         Show progress.
 
@@ -258,6 +258,9 @@ class CrossCat(ChainEstimator, CrossClusterer):
         views = self.posterior_.view_labels
         pairs = [divmod(place, views.shape[1]) for place in spread(views.shape[0] * views.shape[1], N_STARTS)]
         return [self.posterior_.row_labels[c][d][np.bincount(views[c, d]).argmax()] for c, d in pairs]
+
+    def _certainty(self) -> np.ndarray:
+        return self.posterior_.of_view(self.views_[0].columns).certainty(self.labels_).own
 
     def _with_rows(self, values: np.ndarray) -> None:
         """Every draw takes the rows in, each to a cluster by its probability given those before; then a new estimate.

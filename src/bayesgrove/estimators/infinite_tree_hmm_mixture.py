@@ -31,6 +31,7 @@ from bayesgrove.models.tree_hmm.positions import POSITIONS
 from bayesgrove.models.tree_hmm.precompile import compile_kernels
 from bayesgrove.models.tree_hmm.predictive import cluster_probabilities, log_density
 from bayesgrove.models.tree_hmm.tables import Strengths
+from bayesgrove.stats.numbering import by_size
 from bayesgrove.stats.partitions import relabel
 
 CONCENTRATION, PAPER_CONCENTRATION = 1.0, 10.0
@@ -93,7 +94,7 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         Seconds for the chains; what was drawn until then is the result.
     random_state : int, optional
     n_jobs : int, optional
-        Chains at a time. The draws do not depend on it.
+        Number of chains to run in parallel. The draws do not depend on it.
     verbose : int, default=0
         Show progress.
 
@@ -165,7 +166,7 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
     prior_strength_: Strengths
     components_tree_: ComponentsTree
 
-    _shares_positions = False
+    _shares_positions, _has_new_cluster = False, True
     _layout = INFINITE
 
     def __init__(
@@ -326,7 +327,7 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
 
     def _summarise(self) -> None:
         labels = self._point_estimate(self.posterior_)
-        labels = estimate_with_start(self._start, labels, self.posterior_, self.estimate)
+        labels = by_size(estimate_with_start(self._start, labels, self.posterior_, self.estimate))
         self._keep_found(fitting.find_by_chains(self._problem, self._plan.target, self.posterior_, self._drawn, labels))
         self._drawn = []
 
@@ -354,7 +355,7 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         """
         check_is_fitted(self, "components_tree_")
         merged = self.components_tree_.cut(n_clusters, probability=probability)
-        return relabel(merged[self.labels_])
+        return by_size(relabel(merged[self.labels_]))
 
     @property
     def components_(self) -> list[TreeHMM]:

@@ -4,13 +4,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesgrove.core.errors import InvalidTableError
 from bayesgrove.core.table import SparseTable, Table, align, table_from_array
+from bayesgrove.estimators.frames import as_frame
+from bayesgrove.io.cells import is_anndata, rows_of_cells
 from bayesgrove.io.columns import unmasked
-from bayesgrove.io.frames import is_frame, refuse_unread, row_names, table_from_frame
+from bayesgrove.io.frames import is_frame, is_polars, refuse_unread, row_names, table_from_frame
 from bayesgrove.likelihoods import Bernoulli, Bound, Multinomial
 from bayesgrove.likelihoods.base import IN_USE
 from bayesgrove.likelihoods.understanding import described_columns, given, left_out
@@ -25,6 +28,7 @@ class TableEstimator(BaseEstimator):
     _schema: tuple[tuple[str, ...], dict[int, tuple[Any, ...]]]
     """Names of the columns, and labels of category columns."""
     _row_names: tuple[str, ...] | None
+    _frame_library = "pandas"
     _bound: Bound
 
     def _read_input(self, X: Any, *, reset: bool) -> Table:
@@ -38,6 +42,9 @@ class TableEstimator(BaseEstimator):
             True in `fit`, which sets the number and names of features and the names of the rows; False afterwards,
             when they are compared.
         """
+        names_of_rows = row_names(X)
+        if is_anndata(X):
+            X = rows_of_cells(X)
         if isinstance(X, SparseTable):
             X = X.to_dense(presence=self._is_binary())
         if isinstance(X, Table):
@@ -48,10 +55,12 @@ class TableEstimator(BaseEstimator):
             validate_data(self, X, skip_check_array=True, reset=reset)
         else:
             refuse_unread(X)
+            self._check_sparse(X)
             options = {"dtype": "numeric", "ensure_all_finite": False, "accept_sparse": self._accepts_sparse()}
             table = table_from_array(validate_data(self, unmasked(X), reset=reset, **options))
         if reset:
-            self._schema, self._row_names = (table.names, dict(table.categories)), row_names(X)
+            self._schema, self._row_names = (table.names, dict(table.categories)), names_of_rows
+            self._frame_library = "polars" if is_polars(X) else "pandas"
             return table
         table = table.without(left_out(self._bound.choices))
         names, categories = self._schema
@@ -75,15 +84,14 @@ class TableEstimator(BaseEstimator):
 
     @property
     def columns_(self) -> Any:
-        """How each column is understood, as a pandas frame with one row per column.
+        """How each column is understood, as a frame with one row per column; of polars if the table was one.
 
         `name`; `kind`: what it holds; `family`: the likelihood, or "left out"; `reason`; `alternatives`: log evidence
         of other families minus that of the one chosen, in nats; `close`: whether one of them is less than 3 nats worse.
         """
         check_is_fitted(self, "_bound")
-        import pandas
-
-        return pandas.DataFrame(self._described_columns())
+        records = self._described_columns()
+        return as_frame({key: [record[key] for record in records] for key in records[0]}, self._frame_library)
 
     def _read_names(self, names: tuple[str, ...], kinds: tuple[str, ...], *, are_default: bool) -> None:
         """Set what is known of the columns where rows are elsewhere; an array's columns have no names."""
@@ -94,6 +102,15 @@ class TableEstimator(BaseEstimator):
     def _accepts_sparse(self) -> bool:
         """Whether the likelihood counts words, so that rows may be sparse."""
         return isinstance(self.likelihood, Multinomial) or str(self.likelihood) == "multinomial"
+
+    def _check_sparse(self, X: Any) -> None:
+        """Refuse a sparse matrix where cells are no counts of words, by the name of the likelihood."""
+        if sparse.issparse(X) and not self._accepts_sparse():
+            raise InvalidTableError(
+                f"{type(self).__name__} with likelihood={self.likelihood!r:.60} does not take sparse matrices; only "
+                "likelihood='multinomial' (counts, as of words) does. Give X.toarray(), or a representation of fewer "
+                "columns."
+            )
 
     def _is_binary(self) -> bool:
         """Whether the likelihood is that of truth values."""

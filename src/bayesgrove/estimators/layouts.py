@@ -22,6 +22,7 @@ from bayesgrove.io.schema import (
     Field,
     Kind,
     Layout,
+    Part,
     Parts,
     Reading,
     Size,
@@ -174,6 +175,13 @@ ROWS: Layout = (
     Field("description", DESCRIPTION, "result_.description"),
 )
 """Of estimators of rows, after the columns and what they were projected on."""
+
+OWN_PROBABILITIES = Part(
+    "own_probabilities",
+    lambda model: hasattr(model, "_own_probabilities"),
+    (Field("own_probabilities", floats("rows", words="probabilities do not fit the labels"), "_own_probabilities"),),
+)
+"""Certainty of each label; files of older versions have none."""
 
 
 def draws_layout(field: Field, needs: Callable[[Reading], Sequence[str]]) -> Layout:

@@ -302,6 +302,9 @@ class NestedEstimator(ChainEstimator, Clusterer):
         values, _ = self._encoded(X)
         return likely_paths(self._masses(values), self._shown)
 
+    def _certainty(self) -> np.ndarray:
+        return self.posterior_.certainty(self.labels_).own
+
     def _log_density(self, values: np.ndarray) -> np.ndarray:
         return log_density(self._kept, self._law_of, values)
 

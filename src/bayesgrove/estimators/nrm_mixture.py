@@ -55,6 +55,7 @@ from bayesgrove.models.nrm.process import GENERALISED_GAMMA, Process, log_kappa_
 from bayesgrove.models.nrm.sampler import make_sampler
 from bayesgrove.models.nrm.schedules import SAMPLERS, schedule_of
 from bayesgrove.models.nrm.starts import SampleStart
+from bayesgrove.stats.numbering import by_size
 from bayesgrove.stats.partitions import relabel
 
 GUIDE_PATH = 0x6D1D
@@ -130,10 +131,10 @@ class NRMMixture(ChainEstimator, Clusterer):
         What `labels_` is: the partition of least expected variation of information or Binder loss, or the draw of
         largest log joint.
     hyper : {"auto", "optimize", "fixed"}, default="auto"
-        Learn the likelihood's numbers that are marked "auto", all that are not given, or none.
+        Learn the hyperparameters that are marked "auto", all that are not given, or none.
     paper_variant : {"code", "mended", "printed"}, default="code"
         Of `sampler="paper"`: what the authors' program does, the printed formulas mended, or as printed. The
-        likelihood's numbers stay as they are.
+        hyperparameters stay as they are.
     run_dir : path, optional
         Folder that makes the run durable: every draw is appended to a log, and a killed run goes on where it was.
     resume : bool or "repair", default=False
@@ -143,7 +144,7 @@ class NRMMixture(ChainEstimator, Clusterer):
         and no limit for others.
     random_state : int, optional
     n_jobs : int, optional
-        Chains at a time. The draws do not depend on it.
+        Number of chains to run in parallel. The draws do not depend on it.
     verbose : int, default=0
         Show progress.
 
@@ -370,7 +371,7 @@ class NRMMixture(ChainEstimator, Clusterer):
             return self._point_estimate(draws)
         best = int(np.argmax(self.posterior_.scalars["log_joint"]))
         log_factors = self._draw_numbers()[1][[best]]
-        return united(self._bound, self.component_labels_[np.newaxis], log_factors)[0].astype(np.int64)
+        return by_size(united(self._bound, self.component_labels_[np.newaxis], log_factors)[0])
 
     @property
     def n_components_(self) -> int:
@@ -409,6 +410,9 @@ class NRMMixture(ChainEstimator, Clusterer):
 
     def _probabilities(self, values: np.ndarray) -> np.ndarray:
         return cluster_probabilities(self._kept, self._bound.prior, self._bound.free, self.labels_.size, values)
+
+    def _certainty(self) -> np.ndarray:
+        return self.cluster_posterior_.certainty(self.labels_).own
 
     def _log_density(self, values: np.ndarray) -> np.ndarray:
         return log_density(self._kept, self._bound.prior, self._bound.free, self.labels_.size, values)

@@ -37,7 +37,7 @@ class RBHMC(NestedEstimator):
     alpha, gamma, gamma0, component_variance, base_variance : float or "auto"
         As for `BHMC`.
     C : float, default=0.01
-        Strength of the penalty; 0 gives the law of `BHMC`.
+        Strength of the penalty; 0 gives the distribution of `BHMC`.
     margin : float, default=1.0
         By how much a row is to beat a sibling (epsilon_0).
     discriminant_scale : float or "auto", default=1.0
@@ -57,7 +57,7 @@ class RBHMC(NestedEstimator):
         As for `BHMC`; rows must be complete. `select="best"` takes the largest regularised likelihood.
     sampler : {"exact", "paper"}, default="exact"
         "paper" is the printed sampler of Huang, Ng, Laitonjam and Hurley, kept for reproduction, "max" only: with C > 0
-        it does *not* leave its law invariant.
+        it does *not* leave its target distribution invariant.
     paper_prior_precision : {"1/nu0^2", "nu0^2"}, default="1/nu0^2"
         Of `sampler="paper"`: the prior precision of discriminants as it should be, or as printed.
     n_temperatures : int, default=1
@@ -77,16 +77,16 @@ class RBHMC(NestedEstimator):
     Notes
     -----
     zeta_nlz = margin - (eta_v - eta_z)'x_n for the node v of row n at level l and each sibling z of v. "max" multiplies
-    the law of `BHMC` and of the discriminants by prod_n exp(-2C max(0, max zeta_nlz)); "chance" by
+    the distribution of `BHMC` and of the discriminants by prod_n exp(-2C max(0, max zeta_nlz)); "chance" by
     prod exp(-2C max(0, zeta_nlz)) / g_n, g_n the mean of that factor under the discriminants' prior. The margin depends
     on the origin: centre the data (`center` or `n_pca`).
 
-    The regularised law is no generative model. `score_samples` is the density of the mixture without the penalty;
-    `predict_proba` multiplies each place by what the new row alone would pay there, a heuristic.
+    The regularised distribution is not a generative model. `score_samples` is the density of the mixture without the
+    penalty; `predict_proba` multiplies each place by what the new row alone would pay there, a heuristic.
 
     **Erratum** (Huang et al.): the printed path move counts the moved row's own penalty only, though a node that
     appears or vanishes changes what others pay; and discriminants are drawn as if the worst sibling of each row did not
-    depend on them. The stationary law is off by about one half in total variation on trees of four rows
+    depend on them. The stationary distribution is off by about one half in total variation on trees of four rows
     (tests/statistical/test_nested_paper.py).
 
     References

@@ -21,6 +21,9 @@ from bayesgrove.core.rng import resolve_seed
 from bayesgrove.estimators.by_blocks import answer_blocks
 from bayesgrove.estimators.clusterer import Clusterer, typical_row
 from bayesgrove.estimators.cut import CutParameter, one_leaf
+from bayesgrove.estimators.frames import as_frame
+from bayesgrove.estimators.layouts import OWN_PROBABILITIES
+from bayesgrove.estimators.membership import own_probabilities
 from bayesgrove.estimators.settings import check_choice, check_n_jobs
 from bayesgrove.io.schema import (
     NOT_FINITE,
@@ -41,6 +44,7 @@ from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.models.bhc.covariance import fit_either, with_covariances
 from bayesgrove.models.bhc.fit import Fitted, united
 from bayesgrove.models.bhc.summaries import NodeSummary, summarise_nodes, summary_nodes
+from bayesgrove.stats.numbering import by_size
 from bayesgrove.stats.partitions import relabel
 from bayesgrove.trees import Tree
 from bayesgrove.trees.cuts import find_front, labels_of_front
@@ -96,6 +100,7 @@ class TreeClusterer(CutParameter, Clusterer):
         Check("the tree lacks a column", lambda read: {"log_q", "log_d"} <= set(read["tree"].columns)),
         Field("log_evidence", NUMBER, "log_evidence_"),
         Field("summaries", SUMMARIES, "_summaries"),
+        OWN_PROBABILITIES,
         Size("stats", lambda read: n_stats(read["likelihood"].prior)),
         Field("predictive", PREDICTIVE, "_predictive"),
         Check(NOT_FINITE, lambda read: np.isfinite([read["log_evidence"], read["predictive"].log_concentration]).all()),
@@ -156,7 +161,7 @@ class TreeClusterer(CutParameter, Clusterer):
         found = united(fitted) if self._unites() else None
         fitted, front = found or (fitted, self._front(fitted.tree))
         bound, tree, rows = fitted.bound, self._named(fitted.tree), fitted.rows
-        self.tree_, self.labels_ = tree, labels_of_front(tree, front)
+        self.tree_, self.labels_ = tree, by_size(labels_of_front(tree, front))
         self.n_clusters_ = len(front)
         self.likelihood_, self.concentration_ = bound.likelihood, math.exp(fitted.log_concentration)
         self.log_evidence_ = fitted.log_evidence
@@ -168,6 +173,7 @@ class TreeClusterer(CutParameter, Clusterer):
         self._predictive = make_predictive(tree, front, self.labels_, fitted.log_concentration, node_rows, weighty)
         self._template = typical_row(rows)
         self._bound = bound._replace(values=np.empty((0, rows.shape[1])))
+        self._own_probabilities = own_probabilities(self._probabilities, rows, self.labels_)
         self._set_result(self._describe(), {"depth": fitted.depth, **fitted.steps}, self._describe_rows(rows))
 
     def _with_covariances(self, bound: Bound, rows: Any) -> Bound | None:
@@ -187,7 +193,8 @@ class TreeClusterer(CutParameter, Clusterer):
     def component_labels_(self) -> np.ndarray:
         """Component of the mixture each row belongs to, consecutive from 0: the cut of the tree within clusters."""
         check_is_fitted(self, "tree_")
-        return relabel(self.labels_ * self.tree_.n_leaves + labels_of_front(self.tree_, self._front(self.tree_)))
+        within = labels_of_front(self.tree_, self._front(self.tree_))
+        return by_size(relabel(self.labels_ * self.tree_.n_leaves + within))
 
     @property
     def n_components_(self) -> int:
@@ -249,10 +256,28 @@ class TreeClusterer(CutParameter, Clusterer):
     def _draw_rows(self, rng: np.random.Generator, n_samples: int) -> np.ndarray:
         return draw_rows(self._predictive, self._bound.prior, rng, self._template, n_samples)
 
-    def node_summary(self) -> list[NodeSummary]:
-        """The largest nodes above the cut, from the root down: size, probability, which columns split them."""
+    def node_summary(self) -> Any:
+        """The largest nodes above the cut, from the root down: size, probability, which columns split them.
+
+        Returns
+        -------
+        frame
+            Of polars if the table of the fit was one of polars, else of pandas. `split_by` names columns with the log
+            Bayes factor for two clusters against one, the strongest first.
+        """
         check_is_fitted(self, "tree_")
-        return list(self._summaries)
+        nodes = self._summaries
+        return as_frame(
+            {
+                "node": [own.node for own in nodes],
+                "size": [own.size for own in nodes],
+                "probability": [own.probability for own in nodes],
+                **{name: [own.children[k] for own in nodes] for k, name in enumerate(("left", "right"))},
+                **{name: [own.child_sizes[k] for own in nodes] for k, name in enumerate(("left_size", "right_size"))},
+                "split_by": [", ".join(f"{name} {factor:.3g}" for name, factor in own.features) for own in nodes],
+            },
+            self._frame_library,
+        )
 
     def _restored(self, reading: Reading) -> None:
         super()._restored(reading)

@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from bayesgrove.core.errors import InvalidInputError
 from bayesgrove.core.rng import generator, resolve_seed
 from bayesgrove.estimators.clusterer import SAMPLING_PATH, most_probable
+from bayesgrove.estimators.frames import Summaries
+from bayesgrove.estimators.membership import NEW_CLUSTER, Membership, numbered
 from bayesgrove.estimators.saving import SavedEstimator
 from bayesgrove.estimators.settings import check_whole
 from bayesgrove.estimators.tree_drawing import draw_like, kept_skeletons
@@ -49,7 +51,7 @@ from bayesgrove.trees import Tree
 from bayesgrove.trees.forest import Forest
 
 
-class TreeEstimator(ClusterMixin, SavedEstimator):
+class TreeEstimator(Summaries, Membership, ClusterMixin, SavedEstimator):
     """Base of estimators of trees.
 
     A subclass sets `weights_`, `_parameters`, `_prior` and `_schema`, calls `_keep_clusters` in `fit`, and gives
@@ -60,6 +62,8 @@ class TreeEstimator(ClusterMixin, SavedEstimator):
     _fitted_by = "weights_"
     _clusters_are = "components"
     """Name of the length in model files that clusters are at most as many as."""
+    _has_new_cluster = False
+    """Whether `predict_proba` has a column for a new cluster."""
 
     missing: str
     prior_strength: Any
@@ -149,6 +153,15 @@ class TreeEstimator(ClusterMixin, SavedEstimator):
         """
         return self._probabilities(self.prepare(X))[:, : self._n_known()].argmax(axis=1)
 
+    def _membership_names(self) -> list[str]:
+        return numbered(self._n_known()) + self._has_new_cluster * [NEW_CLUSTER]
+
+    def _certainty_of(self, data: TreeData) -> np.ndarray:
+        """Probability of the label of each tree of the fit."""
+        if hasattr(self, "posterior_"):
+            return np.asarray(self.posterior_.certainty(self.labels_).own)
+        return self._probabilities(data)[np.arange(self.labels_.size), self.labels_]
+
     def _n_known(self) -> int:
         """Columns of the probabilities that are clusters of the fit."""
         return len(self.weights_)
@@ -213,6 +226,7 @@ class TreeEstimator(ClusterMixin, SavedEstimator):
         self._counts = cluster_counts(data.forest, labels, self.n_clusters_)
         self.typical_ = typical_trees(data.forest, labels, self.n_clusters_)
         self._typical = data[self.typical_]
+        self._own_probabilities = self._certainty_of(data)
         self._skeletons, self._skeleton_clusters = kept_skeletons(data.forest, labels, self._prior.mode)
         self._features = feature_table(data.forest, self._schema.vocabulary)
         described = describe_rows(self._features.take, self._features.n_columns, self.tree_, labels)

@@ -21,6 +21,7 @@ from bayesgrove.models.tree_hmm.links import Links, node_values, plain_links, un
 from bayesgrove.models.tree_hmm.parameters import Parameters, TreePrior, with_values
 from bayesgrove.models.tree_hmm.states import draw_states
 from bayesgrove.models.tree_hmm.tables import MODES, Shape, Strengths, Tables, make_tables
+from bayesgrove.stats.numbering import by_size
 from bayesgrove.stats.partitions import relabel
 from bayesgrove.trees.hanging import hang_at_root
 
@@ -197,7 +198,7 @@ class TreeHMM(EMTreeEstimator):
     def _keep_fit(self, data: TreeData, prior: TreePrior, fitted: EMFit) -> None:
         self._set_parameters(fitted.parameters, prior)
         roots = self._probabilities(data).argmax(axis=1)
-        labels = relabel(roots)
+        labels = by_size(relabel(roots))
         first = roots[np.unique(labels, return_index=True)[1]]
         order = np.concatenate([first, np.setdiff1d(np.arange(self.n_states), first)])
         self._set_parameters(with_states_in_order(fitted.parameters, order), prior)

@@ -19,6 +19,7 @@ from bayesgrove.io.tree_data import TreeData
 from bayesgrove.models.tree_hmm.em import EMFit, assign
 from bayesgrove.models.tree_hmm.estimates import pair_probabilities
 from bayesgrove.models.tree_hmm.parameters import TreePrior, select_parameters
+from bayesgrove.stats.numbering import by_size
 from bayesgrove.stats.partitions import relabel
 from bayesgrove.trees.hanging import hang_at_root
 
@@ -153,8 +154,8 @@ class TreeHMMMixture(EMTreeEstimator):
         return self.n_clusters
 
     def _keep_fit(self, data: TreeData, prior: TreePrior, fitted: EMFit) -> None:
-        """Components with trees come first, in the order of their first trees."""
-        labels = relabel(fitted.labels)
+        """Components with trees come first, the largest before the others."""
+        labels = by_size(relabel(fitted.labels))
         first = fitted.labels[np.unique(labels, return_index=True)[1]]
         order = np.concatenate([first, np.setdiff1d(np.arange(self.n_clusters), first)])
         self._prior, self._parameters = prior, select_parameters(fitted.parameters, order)

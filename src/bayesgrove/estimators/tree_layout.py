@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesgrove.estimators.layouts import ABOUT, described, label_draws
+from bayesgrove.estimators.layouts import ABOUT, OWN_PROBABILITIES, described, label_draws
 from bayesgrove.inference.tree_features import ClusterCounts
 from bayesgrove.io.schema import (
     FLAG,
@@ -163,6 +163,7 @@ CLUSTERS: Layout = (
         "there are fewer components than clusters",
         lambda read: read.sizes["clusters"] <= read.sizes[read.model._clusters_are],
     ),
+    OWN_PROBABILITIES,
     Field("typical", array(np.int64, "clusters", words="there is no typical tree of each cluster"), "typical_"),
     Field("typical_trees", forest_arrays("typical_", lambda read: read.sizes["labels"]), "_typical.forest"),
     Check(

@@ -268,9 +268,10 @@ class Posterior:
     def certainty(self, labels: ArrayLike) -> Certainty:
         """How firmly each item belongs to its cluster of a partition, and which other cluster is next.
 
-        Clusters are numbered 0, 1, ... by first appearance, as in point estimates.
+        Other clusters are called by their labels where these are 0, 1, ....
         """
-        return certainty_of(self._draws, self._partition(labels))
+        self._partition(labels)  # refuses what is none
+        return certainty_of(self._draws, np.unique(labels, return_inverse=True)[1])
 
     def consensus_tree(self, leaf_labels: tuple[str, ...] | None = None, *, items: ArrayLike | None = None) -> Tree:
         """Average linkage on 1 - similarity; nodes say in which share of draws their items are one cluster.

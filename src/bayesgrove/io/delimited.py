@@ -1,6 +1,7 @@
-"""Comma- and tab-separated text: header, missing cells and column types are inferred and refused clearly."""
+"""Delimited text: how it is written, header, missing cells and column types are detected, or refused clearly."""
 
 import csv
+import io
 import logging
 import math
 import os
@@ -14,10 +15,23 @@ import numpy as np
 from bayesgrove.core.errors import InvalidFileError, InvalidTableError
 from bayesgrove.io.atomic import replacing
 from bayesgrove.io.columns import LARGEST_EXACT_INTEGER, Column, code_labels, rounding_error
+from bayesgrove.io.dialect import (
+    ANY_NUMBER,
+    PLAIN,
+    Dialect,
+    decoded,
+    has_decimal_commas,
+    say_detected,
+    separator_of,
+    with_points,
+)
 from bayesgrove.io.texts import column_from_texts
 
-MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL"})
-OTHER_DELIMITERS = (";", "\t", ",", "|")
+MISSING = frozenset(
+    {"", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "None", "<NA>", "#N/A", "#NA", "#N/A N/A"}
+    | {"1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}
+)
+"""As pandas has them."""
 _TRUTH = {"true": 1.0, "false": 0.0}
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf|Inf|INF|Infinity|infinity)")
@@ -25,25 +39,34 @@ _FORMULA_START = ("=", "+", "-", "@", "\t", "\r")
 
 
 class TextTable(NamedTuple):
-    """Names, columns of stripped cells, and the line of the file on which each row ends."""
+    """Names, columns of stripped cells with decimal points, and the line of the file on which each row ends."""
 
     names: list[str]
-    columns: list[tuple[str, ...]]
+    columns: list[Sequence[str]]
     lines: list[int]
 
 
-def read_text_table(path: Path, delimiter: str, header: bool | None = None) -> TextTable:
-    """All cells as text; `header=None` decides by looking at the first row."""
-    rows, lines = _read_rows(path, delimiter)
+def read_text_table(path: Path, default: str, header: bool | None = None, given: Dialect = PLAIN) -> TextTable:
+    """All cells as text; `header=None` decides by looking at the first row; `default` is the separator expected."""
+    given.check()
+    text, encoding = decoded(_content(path), given.encoding, path)
+    sep = separator_of(text, default) if given.sep is None else given.sep
+    rows, lines = _read_rows(text, sep, path)
     if not rows:
         raise InvalidTableError(f"{path} is empty; a table needs at least one row.", path=path)
     if header is None:
         header = looks_like_header(rows)
-    names = _column_names(rows[0]) if header else [f"x{j}" for j in range(len(rows[0]))]
+    names = column_names(rows[0]) if header else [f"x{j}" for j in range(len(rows[0]))]
     body, lines = rows[header:], lines[header:]
     if not body:
         raise InvalidTableError(f"{path} has a header but no rows.", path=path)
-    return TextTable(names, list(zip(*body, strict=True)), lines)
+    columns: list[Sequence[str]] = list(zip(*body, strict=True))
+    present = [[cell for cell in cells if cell not in MISSING] for cells in columns]
+    decimal = given.decimal or ("," if sep == ";" and has_decimal_commas(present) else ".")
+    say_detected(path, given, Dialect(sep, decimal, encoding), default)
+    if decimal == ",":
+        columns = [with_points(cells, own) for cells, own in zip(columns, present, strict=True)]
+    return TextTable(names, columns, lines)
 
 
 def looks_like_header(rows: Sequence[Sequence[str]]) -> bool:
@@ -52,16 +75,21 @@ def looks_like_header(rows: Sequence[Sequence[str]]) -> bool:
     A row that mixes words and numbers is data when one of its words comes again further down its column.
     """
     first = rows[0]
-    words = [j for j, cell in enumerate(first) if cell not in MISSING and not is_number(cell)]
+    words = [j for j, cell in enumerate(first) if cell not in MISSING and not looks_like_number(cell)]
     if not words or all(cell.lower() in _TRUTH for cell in first):
         return False
-    has_numbers = any(is_number(cell) for cell in first)
+    has_numbers = any(map(looks_like_number, first))
     return not (has_numbers and any(first[j] == row[j] for j in words for row in rows[1:]))
 
 
 def is_number(cell: str) -> bool:
     """True for an integer or a decimal number as spreadsheets write them."""
     return _NUMBER.fullmatch(cell) is not None
+
+
+def looks_like_number(cell: str) -> bool:
+    """True for a number with any decimal mark."""
+    return is_number(cell) or ANY_NUMBER.fullmatch(cell) is not None
 
 
 def infer_column(cells: Sequence[str], lines: Sequence[int], where: str) -> Column:
@@ -105,51 +133,39 @@ def _warn_of_words(cells: Sequence[str], lines: Sequence[int], where: str, n_num
     )  # fmt: skip
 
 
-def _read_rows(path: Path, delimiter: str) -> tuple[list[list[str]], list[int]]:
-    rows: list[list[str]] = []
-    lines: list[int] = []
+def _content(path: Path) -> bytes:
     try:
-        with open(path, encoding="utf-8-sig", newline="") as stream:
-            reader = csv.reader(stream, delimiter=delimiter, strict=True)
-            for row in reader:
-                if row:
-                    if len(rows) == 1:
-                        _check_delimiter(rows[0], row, delimiter, path)
-                    _check_width(row, rows, reader.line_num, path)
-                    rows.append([cell.strip() for cell in row])
-                    lines.append(reader.line_num)
-    except UnicodeDecodeError as error:
-        raise InvalidFileError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8.") from error
-    except csv.Error as error:
-        raise InvalidFileError(f"{path}, line {reader.line_num}: {error}.", line=reader.line_num) from error
+        return path.read_bytes()
     except OSError as error:
         raise InvalidFileError(f"cannot read {path}: {error.strerror}.", path=path) from error
+
+
+def _read_rows(text: str, sep: str, path: Path) -> tuple[list[list[str]], list[int]]:
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=sep, strict=True)
+    try:
+        for row in reader:
+            if row:
+                _check_width(row, rows, reader.line_num, path)
+                rows.append([cell.strip() for cell in row])
+                lines.append(reader.line_num)
+    except csv.Error as error:
+        raise InvalidFileError(f"{path}, line {reader.line_num}: {error}.", line=reader.line_num) from error
     return rows, lines
-
-
-def _check_delimiter(first: list[str], second: list[str], delimiter: str, path: Path) -> None:
-    """Refuse a file of one column whose first two lines another mark divides alike: all of it would be one category."""
-    for mark in OTHER_DELIMITERS:
-        n_marks = first[0].count(mark)
-        if mark != delimiter and len(first) == 1 and n_marks and delimiter.join(second).count(mark) == n_marks:
-            raise InvalidFileError(
-                f"{path}: cells seem to be divided by {mark!r}, where {path.suffix} has {delimiter!r}. Save it with "
-                "commas and decimal points as .csv, or with tabs as .tsv.",
-                path=path,
-            )
 
 
 def _check_width(row: list[str], rows: list[list[str]], line: int, path: Path) -> None:
     if rows and len(row) != len(rows[0]):
         raise InvalidTableError(
             f"{path}, line {line}: {len(row)} cells where the first row has {len(rows[0])}. "
-            "Every row needs the same number; quote cells that hold the delimiter.",
+            "Every row needs the same number; quote cells that hold the separator, or name it (sep=, --sep).",
             path=path,
             line=line,
         )
 
 
-def _column_names(first: Sequence[str]) -> list[str]:
+def column_names(first: Sequence[str]) -> list[str]:
     """Names of the header; an empty one (pandas writes it for its index) becomes x and its number."""
     return [name or f"x{j}" for j, name in enumerate(first)]
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from bayesgrove.core.errors import InvalidTableError
 from bayesgrove.core.table import DATE, Table
+from bayesgrove.io.cells import is_anndata
 from bayesgrove.io.columns import LARGEST_EXACT_INTEGER, Column, assemble, code_labels, from_numbers, rounding_error
 from bayesgrove.io.tables import arrow_column
 from bayesgrove.io.texts import column_from_texts, days_of
@@ -19,7 +20,7 @@ REAL = int | float | np.number | decimal.Decimal
 
 def is_frame(value: Any) -> bool:
     """True for a pandas or polars DataFrame or an Arrow table."""
-    return _is_polars(value) or _is_pandas(value) or is_arrow(value)
+    return is_polars(value) or _is_pandas(value) or is_arrow(value)
 
 
 def is_arrow(value: Any) -> bool:
@@ -29,7 +30,7 @@ def is_arrow(value: Any) -> bool:
 
 def refuse_unread(value: Any) -> None:
     """Refuse what only leads to a table: a lazy frame, a dict, a path; numpy would make a single cell of it."""
-    if hasattr(value, "collect_schema") and not _is_polars(value):
+    if hasattr(value, "collect_schema") and not is_polars(value):
         found, remedy = "a polars LazyFrame, which is a plan of a table", "X.collect()"
     elif isinstance(value, Mapping) and not hasattr(value, "shape"):  # some sparse matrices of scipy are dicts
         found = f"a {type(value).__name__}"
@@ -44,7 +45,7 @@ def refuse_unread(value: Any) -> None:
 
 def table_from_frame(frame: Any) -> Table:
     """A table from a pandas or polars DataFrame or an Arrow table; categories keep the order their type declares."""
-    if _is_polars(frame):
+    if is_polars(frame):
         names = list(frame.columns)
         columns = [_polars_column(series, _where(series.name)) for series in frame.get_columns()]
     elif _is_pandas(frame):
@@ -59,11 +60,11 @@ def table_from_frame(frame: Any) -> Table:
 
 
 def row_names(frame: Any) -> tuple[str, ...] | None:
-    """Names of the rows of a pandas frame: its index, unless that only counts them. Other tables have none."""
-    if not _is_pandas(frame):
+    """Names of the rows of a pandas frame or of cells, unless they only count them. Other tables have none."""
+    if not _is_pandas(frame) and not is_anndata(frame):
         return None
-    labels = frame.index.tolist()
-    if labels == list(range(len(labels))):
+    labels = (frame.index if _is_pandas(frame) else frame.obs_names).tolist()
+    if labels == list(range(len(labels))) or labels == [str(i) for i in range(len(labels))]:
         return None
     return tuple(", ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in labels)
 
@@ -78,7 +79,8 @@ def joined_names(
     return (first or numbers[:n_first]) + (more or numbers[n_first:])
 
 
-def _is_polars(value: Any) -> bool:
+def is_polars(value: Any) -> bool:
+    """True for a polars DataFrame."""
     return hasattr(value, "get_columns") and hasattr(value, "schema")
 
 

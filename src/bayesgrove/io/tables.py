@@ -1,4 +1,4 @@
-"""Tables from files (.csv, .tsv, .parquet, .npy, .npz): all become a `Table` of named float columns."""
+"""Tables from files (text, .xlsx, .parquet, .feather, .npy, .npz): all become a `Table` of named float columns."""
 
 import contextlib
 import os
@@ -10,14 +10,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesgrove.core.errors import BayesgroveError, InvalidFileError, InvalidTableError
+from bayesgrove.core.errors import BayesgroveError, InvalidFileError, InvalidSettingError, InvalidTableError
 from bayesgrove.core.table import DATE, Table, check_columns
 from bayesgrove.io.arrays import array_from_npy, map_npy
 from bayesgrove.io.columns import Column, assemble, code_labels, from_numbers
 from bayesgrove.io.delimited import category_column, infer_column, read_text_table
+from bayesgrove.io.dialect import PLAIN, Dialect
+from bayesgrove.io.excel import read_sheet, sheet_category, sheet_column
 from bayesgrove.io.texts import column_from_texts, days_of
 
 MAX_ARCHIVE_BYTES = 8 * 2**30
+TEXTS = (".csv", ".tsv", ".txt")
 _LARGEST_INFLATION = 1100  # deflate cannot do better than about 1,032
 
 
@@ -38,19 +41,37 @@ class _Source(NamedTuple):
     to_labels: Callable[[Any], list[str]]
 
 
-def read_table(path: str | os.PathLike[str], *, header: bool | None = None, drop: Sequence[str] = ()) -> Table:
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    header: bool | None = None,
+    drop: Sequence[str] = (),
+    sep: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+) -> Table:
     """The table in a file; its kind is told by the name's ending.
 
     Parameters
     ----------
     path : str or path
-        .csv, .tsv, .parquet, .npy or .npz.
+        .csv, .tsv, .txt, .xlsx, .parquet, .feather, .arrow, .npy or .npz.
     header : bool, optional
-        Whether the first line of a .csv or .tsv holds names; by default it is looked at.
+        Whether the first line of a text or the first row of a sheet holds names; by default it is looked at.
     drop : sequence of str
         Columns to leave out, whatever they hold.
+    sep : str, optional
+        The character between the cells of a text; detected by default.
+    decimal : {".", ","}, optional
+        The decimal mark of a text; detected by default.
+    encoding : str, optional
+        Encoding of a text, such as "utf-8" or "cp1252"; detected by default.
+    sheet : str, optional
+        Name of the sheet of an .xlsx file; by default the first.
     """
-    return read_labelled_table(path, header=header, drop=drop).table
+    dialect = Dialect(sep, decimal, encoding, sheet)
+    return read_labelled_table(path, header=header, drop=drop, dialect=dialect).table
 
 
 def read_labelled_table(
@@ -62,6 +83,7 @@ def read_labelled_table(
     texts: Sequence[str] = (),
     drop: Sequence[str] = (),
     only: Sequence[str] | None = None,
+    dialect: Dialect = PLAIN,
 ) -> LabelledTable:
     """The table in a file without its `index` column, whose cells become the rows' labels.
 
@@ -70,7 +92,7 @@ def read_labelled_table(
     among `only`, may hold anything: they are not looked at.
     """
     source_path = Path(path)
-    source = _open(source_path, header)
+    source = _open(source_path, header, dialect)
     names, columns, labels = list(source.names), list(source.columns), None
     if index is not None and (require_index or index in names):
         place = _find(index, names, source_path)
@@ -87,7 +109,7 @@ def read_labelled_table(
     return LabelledTable(assemble([names[j] for j in kept], typed, str(source_path)), labels)
 
 
-def _open(path: Path, header: bool | None) -> _Source:
+def _open(path: Path, header: bool | None, dialect: Dialect) -> _Source:
     if path.suffix.lower() not in _READERS:
         raise InvalidFileError(
             f"{path}: a table's name ends in {', '.join(_READERS)}, got {path.suffix or 'no ending'!r}. "
@@ -96,7 +118,17 @@ def _open(path: Path, header: bool | None) -> _Source:
         )
     if not os.path.isfile(path):
         raise InvalidFileError(f"there is no file {path}.", path=path)
-    return _READERS[path.suffix.lower()](path, header)
+    ending = path.suffix.lower()
+    _check_dialect(path, dialect, ending)
+    return _READERS[ending](path, header, dialect)
+
+
+def _check_dialect(path: Path, dialect: Dialect, ending: str) -> None:
+    """Refuse options of other kinds of files."""
+    for name, value in dialect._asdict().items():
+        if value is not None and (ending != ".xlsx" if name == "sheet" else ending not in TEXTS):
+            kinds = ".xlsx" if name == "sheet" else ", ".join(TEXTS)
+            raise InvalidSettingError(f"{name} is an option of {kinds} files, got {path.name}; leave it out.")
 
 
 def _find(index: str, names: list[str], path: Path) -> int:
@@ -127,9 +159,8 @@ def _shown(names: Sequence[str]) -> str:
     return ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
 
 
-def _read_delimited(path: Path, header: bool | None) -> _Source:
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-    text = read_text_table(path, delimiter, header)
+def _read_delimited(path: Path, header: bool | None, dialect: Dialect) -> _Source:
+    text = read_text_table(path, "," if path.suffix.lower() == ".csv" else "\t", header, dialect)
     return _Source(
         text.names,
         text.columns,
@@ -139,11 +170,22 @@ def _read_delimited(path: Path, header: bool | None) -> _Source:
     )
 
 
-def _read_npy(path: Path, header: bool | None) -> _Source:
+def _read_sheet(path: Path, header: bool | None, dialect: Dialect) -> _Source:
+    sheet = read_sheet(path, dialect.sheet, header)
+    return _Source(
+        sheet.names,
+        sheet.columns,
+        lambda cells, where: sheet_column(cells, sheet.lines, where),
+        lambda cells, where: sheet_category(cells),
+        _texts,
+    )
+
+
+def _read_npy(path: Path, header: bool | None, dialect: Dialect) -> _Source:
     return _array_source(map_npy(path), str(path))
 
 
-def _read_npz(path: Path, header: bool | None) -> _Source:
+def _read_npz(path: Path, header: bool | None, dialect: Dialect) -> _Source:
     try:
         with zipfile.ZipFile(path) as archive:
             member = _only_member(archive, path)
@@ -192,10 +234,19 @@ def _array_source(array: np.ndarray, where: str) -> _Source:
     return _Source(names, columns, from_numbers, from_numbers, lambda column: _texts(column.tolist()))
 
 
-def _read_parquet(path: Path, header: bool | None) -> _Source:
+def _read_parquet(path: Path, header: bool | None, dialect: Dialect) -> _Source:
     source = open_parquet(path)
     with parquet_errors(path):
-        table = source.read()
+        return _arrow_source(source.read(), path)
+
+
+def _read_feather(path: Path, header: bool | None, dialect: Dialect) -> _Source:
+    _, feather = _pyarrow(path)
+    with parquet_errors(path, "Feather"):
+        return _arrow_source(feather.read_table(path, memory_map=False), path)
+
+
+def _arrow_source(table: Any, path: Path) -> _Source:
     columns = [table.column(j) for j in range(table.num_columns)]
 
     # Texts are decoded only when a column is converted, so damage may show as late as that.
@@ -212,18 +263,24 @@ def _read_parquet(path: Path, header: bool | None) -> _Source:
 
 def open_parquet(path: Path) -> Any:
     """The file as pyarrow's ParquetFile."""
-    try:
-        from pyarrow import parquet
-    except ImportError as error:
-        raise InvalidFileError(
-            f"reading {path} needs pyarrow; install it with: pip install 'bayesgrove[tables]'.", path=path
-        ) from error
+    parquet, _ = _pyarrow(path)
     with parquet_errors(path):
         return parquet.ParquetFile(path)
 
 
+def _pyarrow(path: Path) -> tuple[Any, Any]:
+    """pyarrow's modules of Parquet and of Feather files."""
+    try:
+        from pyarrow import feather, parquet
+    except ImportError as error:
+        raise InvalidFileError(
+            f"reading {path} needs pyarrow; install it with: pip install 'bayesgrove[tables]'.", path=path
+        ) from error
+    return parquet, feather
+
+
 @contextlib.contextmanager
-def parquet_errors(path: Path) -> Iterator[None]:
+def parquet_errors(path: Path, kind: str = "Parquet") -> Iterator[None]:
     """Turn what pyarrow raises on a damaged file into one kind of error."""
     import pyarrow as pa
 
@@ -233,7 +290,7 @@ def parquet_errors(path: Path) -> Iterator[None]:
         if isinstance(error, BayesgroveError):
             raise
         reason = str(error).split("\n")[0]
-        raise InvalidFileError(f"{path} is damaged or not a Parquet file ({reason}).", path=path) from error
+        raise InvalidFileError(f"{path} is damaged or not a {kind} file ({reason}).", path=path) from error
 
 
 def arrow_column(column: Any, where: str) -> Column:
@@ -276,10 +333,14 @@ def _texts(cells: Sequence[Any]) -> list[str]:
     return [f"row {i}" if cell is None or cell == "" else str(cell) for i, cell in enumerate(cells)]
 
 
-_READERS: dict[str, Callable[[Path, bool | None], _Source]] = {
+_READERS: dict[str, Callable[[Path, bool | None, Dialect], _Source]] = {
     ".csv": _read_delimited,
     ".tsv": _read_delimited,
+    ".txt": _read_delimited,
+    ".xlsx": _read_sheet,
     ".parquet": _read_parquet,
+    ".feather": _read_feather,
+    ".arrow": _read_feather,
     ".npy": _read_npy,
     ".npz": _read_npz,
 }

@@ -293,7 +293,7 @@ class GaussianDiagonal(ContinuousLikelihood):
         return [self.grain is None] * n_columns
 
     def described_by(self, prior: GaussianDiagonalPrior, encoding: Encoding) -> "GaussianDiagonal":
-        """The prior's numbers in the table's units."""
+        """The hyperparameters in the table's units."""
         return GaussianDiagonal(
             mean=plain(encoding.undo(prior.mean)),
             strength=plain(prior.strength),

@@ -422,7 +422,7 @@ class GaussianFull(ContinuousLikelihood):
         return [self.grain is None] * n_columns
 
     def described_by(self, prior: GaussianFullPrior, encoding: Encoding) -> "GaussianFull":
-        """The prior's numbers in the table's units."""
+        """The hyperparameters in the table's units."""
         own, columns = encoding, None
         if prior.columns.size:
             own, columns = Encoding(*(part[prior.columns] for part in encoding)), tuple(prior.columns.tolist())

@@ -220,7 +220,7 @@ class GaussianKnownVariance(ContinuousLikelihood):
         )
 
     def described_by(self, prior: GaussianKnownVariancePrior, encoding: Encoding) -> "GaussianKnownVariance":
-        """The prior's numbers in the table's units."""
+        """The hyperparameters in the table's units."""
         return GaussianKnownVariance(
             variance=plain(encoding.grow(prior.variance)),
             prior_mean=plain(encoding.undo(prior.prior_mean)),

@@ -213,7 +213,7 @@ class Poisson(Likelihood):
         return PoissonPrior(shape, per_column_numbers("rate", self.rate, 1.0 / mean))
 
     def described_by(self, prior: PoissonPrior, encoding: Encoding) -> "Poisson":
-        """The prior's numbers."""
+        """The hyperparameters."""
         return replace(self, shape=plain(prior.shape), rate=plain(prior.rate))
 
 

@@ -322,7 +322,7 @@ def _check_law(observed: np.ndarray, law: np.ndarray) -> None:
     if not (np.isfinite(law).all() and (law >= 0.0).all() and law.sum() > 0.0):
         raise InvalidInputError(
             f"probabilities are finite numbers of at least 0, not all 0; the smallest is {law.min()} and their sum "
-            f"{law.sum()}. Normalise the law first."
+            f"{law.sum()}. Normalise them first."
         )
 
 

@@ -55,7 +55,8 @@ def sweep(
     folder : path-like, optional
         Keeps every fit that is done, and the chains of those that are not: the same sweep in the same folder goes on.
     n_jobs : int, optional
-        Fits at a time, each in a process; a cluster chosen by `joblib.parallel_config(backend="dask")` wins.
+        Number of fits to run in parallel, each in a process; a Dask cluster chosen by
+        `joblib.parallel_config(backend="dask")` wins.
     random_state : int
         The first seed.
     progress : callable, optional

@@ -16,7 +16,7 @@ class UniqueSubtrees(NamedTuple):
     """The different subtrees of a forest; children have smaller ids than their parents.
 
     Two subtrees are one when label, flag and the sorted (position, subtree) of all children agree, and for leaves also
-    the position, as a leaf's own law depends on it.
+    the position, as a leaf's own distribution depends on it.
     """
 
     labels: np.ndarray

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError, InvalidTreeError
 from bayesgrove.core.lazy import lazy_import
+from bayesgrove.stats.numbering import by_size
 from bayesgrove.trees import convert, cuts, html, invariants, newick, text, traverse
 from bayesgrove.trees.heights import heights_from_odds, odds_offset
 
@@ -285,7 +286,7 @@ class Tree:
         n_clusters: int | None = None,
         height: float | None = None,
     ) -> np.ndarray:
-        """Flat labels per item, consecutive from 0 in the order of each cluster's first item.
+        """Flat labels per item, consecutive from 0, the largest cluster first; ties by first item.
 
         Parameters
         ----------
@@ -299,7 +300,7 @@ class Tree:
             From the root down, stop at the first node not above this height.
         """
         front = cuts.find_front(self, rule, probability, n_clusters, height)
-        return cuts.labels_of_front(self, front)
+        return by_size(cuts.labels_of_front(self, front))
 
     # Showing and writing
 

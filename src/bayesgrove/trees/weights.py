@@ -149,7 +149,7 @@ def neighbours_together(tree: "Tree") -> np.ndarray:
 
 
 def cluster_count_law(tree: "Tree", negligible: float = 1e-9) -> tuple[int, np.ndarray]:
-    """Law of the number of clusters: the least number with any probability, and the probabilities from there on.
+    """Distribution of the number of clusters: the least number, and the probabilities from there on.
 
     Parameters
     ----------
@@ -160,8 +160,8 @@ def cluster_count_law(tree: "Tree", negligible: float = 1e-9) -> tuple[int, np.n
 
     Notes
     -----
-    From the leaves up, the law of a node is r at 1 and 1 - r times the convolution of its children's; tails below
-    `negligible` are cut at every node, so that the cost stays near the number of nodes.
+    From the leaves up, the distribution of a node is r at 1 and 1 - r times the convolution of its children's; tails
+    below `negligible` are cut at every node, so that the cost stays near the number of nodes.
 
     Examples
     --------

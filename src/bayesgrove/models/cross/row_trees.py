@@ -333,5 +333,5 @@ def require_finite(status: int) -> None:
     """Turn a kernel's status into an error."""
     if status != OK:
         raise NumericalError(
-            "a tree of rows met log odds that are not finite. Check the prior's numbers against the scale of the data."
+            "a tree of rows met log odds that are not finite. Check the hyperparameters against the scale of the data."
         )

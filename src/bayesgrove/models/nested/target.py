@@ -103,7 +103,7 @@ def make_target(
     learns_variances = not np.isnan(hyperpriors[COMPONENT_VARIANCE : BASE_VARIANCE + 1]).all()
     if learns_variances and not isinstance(law, SampledMeans):
         raise InvalidSettingError(
-            "variances are learned with sampled Gaussian means only, got a component law that integrates its "
+            "variances are learned with sampled Gaussian means only, got a component model that integrates its "
             'parameters out. Fix the variances or take means="sampled".'
         )
     seen = np.empty((data.shape[0], 0)) if margin_data is None else np.ascontiguousarray(margin_data, float)

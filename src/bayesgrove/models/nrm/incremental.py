@@ -261,7 +261,7 @@ def not_finite() -> NumericalError:
     """The error when a dissimilarity is no number."""
     return NumericalError(
         "the dissimilarity of a row to a cluster is not finite. "
-        "Check the likelihood's numbers: they may be too extreme for these data."
+        "Check the hyperparameters: they may be too extreme for these data."
     )
 
 

@@ -59,7 +59,7 @@ def joined_tree(
     if not np.isfinite(log_tree).all():
         raise NumericalError(
             "the dissimilarity of two clusters is not finite. "
-            "Check the likelihood's numbers: they may be too extreme for these data."
+            "Check the hyperparameters: they may be too extreme for these data."
         )
     new_id = np.arange(forest.parent.size)
     new_id[made] = n_items + np.arange(made.size)

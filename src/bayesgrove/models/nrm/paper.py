@@ -198,7 +198,7 @@ def paper_sweep(
     if status != OK:
         raise NumericalError(
             "a weight of the published sampler is not finite. "
-            "Check the likelihood's numbers: they may be too extreme for these data."
+            "Check the hyperparameters: they may be too extreme for these data."
         )
     is_split, is_merge = proposed == SPLIT, proposed == MERGE
     return PaperInfo(

@@ -27,6 +27,7 @@ from bayesgrove.models.tree_hmm.schedules import default_schedule
 from bayesgrove.models.tree_hmm.starts import LabelsStart, VariationalStart
 from bayesgrove.models.tree_hmm.tables import Counts, Strengths, Tables
 from bayesgrove.models.tree_hmm.vb import VB_DEFAULTS, VBSettings, choose_n_states, vb_start
+from bayesgrove.stats.numbering import by_size
 from bayesgrove.stats.partitions import binder_loss, relabel
 from bayesgrove.trees import Tree
 from bayesgrove.trees.forest import Forest
@@ -293,7 +294,7 @@ def fit_by_vb(problem: Problem, settings: Settings, progress: Progress | None = 
     prior = make_prior(problem.forest, number_of_states(problem), problem.missing, problem.first_strengths)
     rng, how = generator(problem.seed, FIT_PATH), vb_settings(problem, settings)
     fit = vb_start(rng, problem.links, prior, concentration, how, progress, settings.start)
-    labels = relabel(fit.labels)
+    labels = by_size(relabel(fit.labels))
     first = fit.labels[np.unique(labels, return_index=True)[1]]
     counts = Counts(*(part[first] for part in fit.counts))
     parameters = mean_parameters(prior, counts)

@@ -29,6 +29,7 @@ from bayesgrove.models.tree_hmm.tables import (
     zero_counts,
 )
 from bayesgrove.models.tree_hmm.upward import go_upward
+from bayesgrove.stats.numbering import by_size
 from bayesgrove.stats.partitions import relabel
 from bayesgrove.stats.sampling import draw_log_categorical
 from bayesgrove.trees.forest import Forest
@@ -63,7 +64,7 @@ class PaperFit(NamedTuple):
 
     settings: PaperSettings
     labels: np.ndarray
-    """(n_trees,): by first appearance."""
+    """(n_trees,): the largest cluster first."""
     tables: Tables
     """Of the components, in that order."""
     n_clusters: np.ndarray
@@ -85,7 +86,7 @@ def fit_paper(rng: np.random.Generator, forest: Forest, settings: PaperSettings)
         log_likelihood.append(float(scores[kept][labels, np.arange(labels.size)].sum()))
         n_clusters.append(kept.size)
         tables = em_step(links, nodes, labels, select(tables, kept), settings)
-    order = relabel(labels)
+    order = by_size(relabel(labels))
     first = [int(labels[np.argmax(order == k)]) for k in range(int(order.max()) + 1)]
     return PaperFit(settings, order, select(tables, first), np.array(n_clusters), np.array(log_likelihood))
 

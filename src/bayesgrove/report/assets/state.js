@@ -193,7 +193,7 @@ function clustersAt(model, cut) {
     if (k !== tree.root && isWhole[tree.parent[k]]) { isWhole[k] = 1; continue; }
     if (tree.isEnd[k] || tree.logOdds[k] >= least) { isWhole[k] = 1; front.push(k); }
   }
-  front.sort((a, b) => tree.firstItem[a] - tree.firstItem[b]);
+  front.sort((a, b) => tree.size[b] - tree.size[a] || tree.firstItem[a] - tree.firstItem[b]);
   const clusterOf = new Int32Array(tree.n).fill(-1);
   const clusters = front.map((k, label) => ({
     label, node: k, size: tree.size[k], certainty: tree.size[k] === 1 ? 1 : probability(tree.logOdds[k]),
