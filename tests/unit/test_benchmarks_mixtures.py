@@ -123,7 +123,7 @@ def test_effective_draws_of_each_sampler(bench):
     mixing = bench(".mixing")
     if bench(".data").toy1300() is None:
         pytest.skip("needs the data set toy1300")
-    rows = mixing.measure(1, 0.8, n_burn=20)
+    rows = mixing.measure(1, 0.4, n_burn=20)
     wanted = [(t, c, s) for t in mixing.STARTS for c in mixing.SCALARS for s in mixing.SAMPLERS]
     assert [(row["start"], row["scalar"], row["who"]) for row in rows] == wanted
     gibbs = next(row for row in rows if row["who"] == "gibbs" and row["scalar"] == "log_joint")

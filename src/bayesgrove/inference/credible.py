@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.stats.partitions import distances_to_draws, named_loss
+from bayesgrove.stats.partition_losses import distances_to_draws, named_loss
 
 TIE = 1e-9
 """Distances nearer than this are equal: the rest is the order of a sum."""

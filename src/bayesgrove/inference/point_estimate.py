@@ -10,7 +10,8 @@ from bayesgrove.core.errors import InvalidSettingError, MemoryLimitError
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.partition_search import search_from
 from bayesgrove.inference.sweetening import sweeten_from
-from bayesgrove.stats.partitions import Loss, block_costs, distances_to_draws, named_loss, relabel
+from bayesgrove.stats.partition_losses import Loss, block_costs, distances_to_draws, named_loss
+from bayesgrove.stats.partitions import relabel
 
 MIN_SEARCHED_DRAWS, MAX_SEARCHED_DRAWS = 100, 500
 MAX_SEARCHED_LABELS = 2_000_000

@@ -7,7 +7,7 @@ import numpy as np
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.point_estimate import estimate_partition, spread_draws
-from bayesgrove.stats.partitions import Loss, distances_to_draws, named_loss
+from bayesgrove.stats.partition_losses import Loss, distances_to_draws, named_loss
 
 MAX_TURNS = 20
 SEARCHES = 4

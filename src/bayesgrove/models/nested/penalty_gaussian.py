@@ -9,9 +9,9 @@ import numpy as np
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import borrower, kernel
-from bayesgrove.likelihoods.gaussian_full import cholesky, solve_lower
 from bayesgrove.models.nested.penalty import child_towards, score
 from bayesgrove.models.nested.penalty_slice import linked_nodes
+from bayesgrove.stats.dense import cholesky, solve_lower
 
 
 @borrower
