@@ -37,8 +37,6 @@ def named_loss(name: str, n_items: int, a: float = 1.0) -> Loss:
     "omari" is 1 - the adjusted Rand index; "nvi" and "nid" are the variation of information over the joint entropy, and
     1 - mutual information over the larger entropy.
 
-    Notes
-    -----
     A block of m items costs m log m for "vi", "nvi" and "nid", divided by n in the end, and m (m - 1) / 2 for "binder"
     and "omari", divided by the number of pairs.
     """

@@ -142,13 +142,7 @@ def adjusted_rand(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def co_clustering(draws: ArrayLike) -> np.ndarray:
-    """Share of draws in which items i and j have one label, shape (n_items, n_items).
-
-    Parameters
-    ----------
-    draws : int array of shape (..., n_items)
-        For instance (chain, draw, item); labels mean something within one draw only.
-    """
+    """Share of draws (..., n_items) in which items i and j have one label, shape (n_items, n_items)."""
     labels = _draws(draws)
     n_items = labels.shape[1]
     if n_items > MAX_MATRIX_ITEMS:

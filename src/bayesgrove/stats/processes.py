@@ -38,8 +38,6 @@ def check_concentration(concentration: float) -> float:
 def log_crp(sizes, concentration):
     """Log probability of one partition with these block sizes; empty blocks (0) are skipped.
 
-    Notes
-    -----
     lgamma(a) - lgamma(n + a) + K log a + sum of lgamma(size).
     """
     n_items = 0

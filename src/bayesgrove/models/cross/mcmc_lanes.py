@@ -33,31 +33,21 @@ ONE, TWO, THREE, FOUR, FIVE, SIX, SEVEN = (np.uint64(k) for k in range(1, LANES)
 
 
 class Layout(NamedTuple):
-    """The columns of a view: discrete ones first, then Gaussian ones, then others.
-
-    Attributes
-    ----------
-    members : int64 array
-        Columns.
-    at : int64 array
-        First field of each, and last the number of fields.
-    weights : float array
-        Prior weight of each category, at the places of the fields.
-    totals : float array
-        Sum of the weights of each discrete column.
-    n_discrete, n_regular : int
-        How many are discrete, and how many discrete or Gaussian.
-    scratch : float array
-        As long as the weights.
-    """
+    """The columns of a view: discrete ones first, then Gaussian ones, then others."""
 
     members: np.ndarray
+    """Columns."""
     at: np.ndarray
+    """First field of each, and last the number of fields."""
     weights: np.ndarray
+    """Prior weight of each category, at the places of the fields."""
     totals: np.ndarray
+    """Sum of the weights of each discrete column."""
     n_discrete: int
     n_regular: int
+    """`n_discrete` and `n_regular`: how many are discrete, and how many discrete or Gaussian."""
     scratch: np.ndarray
+    """As long as the weights."""
 
 
 @kernel(inline="always")

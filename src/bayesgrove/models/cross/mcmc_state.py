@@ -26,33 +26,22 @@ FIRST_CAPACITY = 16
 
 
 class Views(NamedTuple):
-    """Partitions and statistics; entries beyond the numbers of views and clusters are rubbish.
-
-    Attributes
-    ----------
-    of_column : int64 array of shape (n_columns,)
-        View of each column, 0 .. n_views - 1.
-    n_views : int64 array of shape (1,)
-        Number of views.
-    widths : int64 array of shape (n_columns + 1,)
-        Columns in each view.
-    labels : int64 array of shape (n_columns + 1, n_rows)
-        Cluster of each row in each view.
-    n_clusters : int64 array of shape (n_columns + 1,)
-        Clusters of each view.
-    sizes : int64 array of shape (n_columns + 1, capacity)
-        Rows in each cluster of each view.
-    stats : float array of shape (capacity, n_stats)
-        Statistics of each column in the clusters of its view.
-    """
+    """Partitions and statistics; entries beyond the numbers of views and clusters are rubbish."""
 
     of_column: np.ndarray
+    """(n_columns,): view of each column, 0 .. n_views - 1."""
     n_views: np.ndarray
+    """(1,): number of views."""
     widths: np.ndarray
+    """(n_columns + 1,): columns in each view."""
     labels: np.ndarray
+    """(n_columns + 1, n_rows): cluster of each row in each view."""
     n_clusters: np.ndarray
+    """(n_columns + 1,): clusters of each view."""
     sizes: np.ndarray
+    """(n_columns + 1, capacity): rows in each cluster of each view."""
     stats: np.ndarray
+    """(capacity, n_stats): statistics of each column in the clusters of its view."""
 
 
 @dataclass(slots=True)
