@@ -9,7 +9,7 @@ import pytest
 
 from bayesgrove.core.rng import generator
 from bayesgrove.datasets import sample_bhmc
-from bayesgrove.models.nested.state import check
+from reference.state_checks import check_nested
 
 pytestmark = pytest.mark.unit
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,12 +33,12 @@ def test_chains_start_at_the_truth(bench, table, strength):
     chains = bench(".chains")
     sampler = chains.make_sampler(table.X, strength=strength, depth=2, base_variance=9.0)
     state, rng = chains.state_at_truth(sampler, table, 0)
-    check(state, sampler.target)
+    check_nested(state, sampler.target)
     assert np.array_equal(sampler.draw(state)["paths"], table.levels)
     size = chains.size_of(state)
     assert (size["leaves"], size["components"]) == (table.levels[:, -1].max() + 1, len(table.means))
     assert chains.seconds_of(sampler, rng, state, 2) > 0.0
-    check(state, sampler.target)
+    check_nested(state, sampler.target)
 
 
 @pytest.mark.parametrize("strength", [0.0, 0.01])
