@@ -41,6 +41,7 @@ def test_chains_start_at_the_truth(bench, table, strength):
     check_nested(state, sampler.target)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strength", [0.0, 0.01])
 def test_the_twin_goes_on_from_our_state(bench, table, strength):
     chains, sweeps = bench(".chains"), bench(".sweeps")
@@ -68,6 +69,7 @@ def test_sweeps_are_judged_by_seconds_and_by_the_twin(bench):
     assert alone["over_floor"] == pytest.approx(3.0)
 
 
+@pytest.mark.slow
 def test_growth(bench):
     rows = bench(".growth").measure_rows([40, 80], 1, 1)
     assert [(row["C"], row["rows"]) for row in rows] == [(0.0, 40), (0.0, 80), (0.001, 40), (0.001, 80)]
@@ -76,6 +78,7 @@ def test_growth(bench):
     assert paths[3]["leaves"] > paths[0]["leaves"]
 
 
+@pytest.mark.slow
 def test_effective_draws_of_level_1(bench):
     chains, mixing = bench(".chains"), bench(".mixing")
     X = chains.animal_rows()
