@@ -18,13 +18,14 @@ from bayesgrove.models.tree_hmm.em import EMFit, EMSettings, assign, fit_em
 from bayesgrove.models.tree_hmm.engine import log_likelihoods, make_scratch, upward
 from bayesgrove.models.tree_hmm.links import plain_links, unique_links
 from bayesgrove.models.tree_hmm.mixture_target import make_target
-from bayesgrove.models.tree_hmm.paper import PaperSettings, assign_test_trees, fit_paper
+from bayesgrove.models.tree_hmm.paper import PaperSettings, fit_paper
 from bayesgrove.models.tree_hmm.parameters import make_prior
 from bayesgrove.models.tree_hmm.sampler import TreeMixtureSampler
 from bayesgrove.models.tree_hmm.schedules import default_steps
 from bayesgrove.models.tree_hmm.starts import LabelsStart
 from bayesgrove.models.tree_hmm.tables import MODES, Shape
 from bayesgrove.models.tree_hmm.vb import VB_DEFAULTS, vb_start
+from papers.htmm_test_trees import assign_test_trees
 
 N_ITERATIONS = 30
 PATHS = {"root": 1, "mix": 2, "inf": 3, "one": 5, "hierarchy": 6}

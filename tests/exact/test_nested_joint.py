@@ -11,13 +11,13 @@ from bayesgrove.inference.schedule import Step
 from bayesgrove.models.nested.component_models import collapsed
 from bayesgrove.models.nested.penalty import PENALTIES
 from bayesgrove.models.nested.sampler import NestedSampler
-from bayesgrove.models.nested.state import check
 from bayesgrove.models.nested.target import NO_PENALTY, make_target, sampled_means
 from reference import likelihoods
 from reference.nested import Model, log_complete_likelihood, log_joint
 from reference.nested_arrays import NUMBERS, state_of
 from reference.nested_generative import PRIORS
 from reference.nested_margins import energy_of
+from reference.state_checks import check_nested
 
 pytestmark = pytest.mark.exact
 HYPERPRIORS = {"alpha": (2.0, 1.5), "gamma": (3.0, 2.0), "gamma0": (2.0, 1.1), "s2": (3.0, 2.0), "h2": (4.0, 2.5)}
@@ -58,7 +58,7 @@ def check_scores(sampler, model, seed):
     moves = [Step("paths"), *([Step("discriminants")] if penalised else []), Step("weights"), Step("means")]
     for turn in range(N_STATES):
         sampler.move(rng, state, moves[turn % len(moves)])
-        check(state, sampler.target)
+        check_nested(state, sampler.target)
         twin, found = state_of(sampler.draw(state)), sampler.scalars(state)
         energy = energy_of(model, twin)
         wanted = log_joint(model, twin, energy, with_eta=penalised)

@@ -11,10 +11,11 @@ from bayesgrove.core.rng import generator
 from bayesgrove.models.nrm.predictive import draw_weights
 from bayesgrove.models.nrm.process import FINITE, log_constant, process_tables, start_numbers
 from bayesgrove.stats.partitions import all_partitions
-from bayesgrove.stats.processes import LEAST_FINITE, log_crp_labels, log_finite_mixture, log_pitman_yor
+from bayesgrove.stats.processes import LEAST_FINITE, log_crp_labels
 from bayesgrove.stats.testing import mean_z
 from reference import nrm
 from reference.mixtures import FREE_FEW, FREE_PITMAN, GIBBS_TYPE, PROCESS, build, known_variance, state_of
+from reference.nrm_prior import log_finite_mixture, log_pitman_yor
 
 pytestmark = pytest.mark.exact
 

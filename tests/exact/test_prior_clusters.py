@@ -14,10 +14,8 @@ from bayesgrove.stats.processes import (
     LEAST_FINITE,
     expected_crp_clusters,
     log_crp,
-    log_finite_mixture,
-    log_pitman_yor,
 )
-from reference.nrm_prior import partition_law
+from reference.nrm_prior import log_finite_mixture, log_pitman_yor, partition_law
 
 pytestmark = pytest.mark.exact
 N = 6

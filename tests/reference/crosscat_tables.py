@@ -6,10 +6,10 @@ import numpy as np
 
 from bayesgrove.likelihoods import Columns
 from bayesgrove.likelihoods.bind import bind
-from bayesgrove.models.cross.mcmc_state import check
 from bayesgrove.models.cross.mcmc_target import make_target
 from reference.crosscat import model_of
 from reference.golden import golden_likelihood
+from reference.state_checks import check_cross
 
 FAMILIES = (("bern", 0.7, 1.2), ("nig", 0.1, 0.5, 2.0, 0.8), ("cat", 3, 0.6), ("bern", 0.4, 0.9))
 CELLS = {
@@ -36,9 +36,9 @@ def target_of(model):
 
 
 def faults(target, chain):
-    """What `mcmc_state.check` finds wrong, or nothing."""
+    """What `check_cross` finds wrong, or nothing."""
     try:
-        check(target, chain)
+        check_cross(target, chain)
     except ValueError as error:
         return str(error)
     return ""

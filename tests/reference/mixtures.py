@@ -24,9 +24,9 @@ from bayesgrove.models.nrm.process import (
 from bayesgrove.models.nrm.sampler import make_sampler
 from bayesgrove.models.nrm.split_merge import LAWS
 from bayesgrove.models.nrm.starts import OneCluster
-from bayesgrove.models.nrm.state import check
 from bayesgrove.stats.processes import GEOMETRIC, POISSON, Components
 from reference import nrm, nrm_trees
+from reference.state_checks import check_nrm
 
 DP, NGGP = Process(DIRICHLET, 1.0, 0.0, False, False), Process(GENERALISED_GAMMA, 1.0, 0.5, False, False)
 FREE_DP, FREE_NGGP = DP._replace(free_alpha=True), NGGP._replace(free_alpha=True, free_sigma=True)
@@ -109,9 +109,9 @@ def state_of(sampler, labels, *, log_u=None, numbers=None):
 
 
 def faults(state, values):
-    """What `state.check` finds wrong, or nothing."""
+    """What `check_nrm` finds wrong, or nothing."""
     try:
-        check(state, values)
+        check_nrm(state, values)
     except ValueError as error:
         return str(error)
     return ""

@@ -13,9 +13,11 @@ import functools
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from bayesgrove.stats.partitions import all_partitions
+from bayesgrove.stats.processes import USUAL_COMPONENTS, Components, fill_pitman_yor, log_finite_weight
 
 STEP, DROP = 0.25, 45.0
 
@@ -115,3 +117,18 @@ def draw_log_u(rng, n, k, alpha, sigma):
         v = points[step] + STEP * rng.random()
         if math.log1p(-rng.random()) < log_kernel(v, n, k, alpha, sigma) - bounds[step]:
             return float(v)
+
+
+def log_pitman_yor(sizes: ArrayLike, concentration: float, discount: float) -> float:
+    """Log probability of one partition with these block sizes."""
+    counts = np.asarray(sizes, float)
+    table = np.empty(counts.size + 1)
+    fill_pitman_yor(concentration, discount, int(counts.sum()), table)
+    return float(table[-1] + (gammaln(counts - discount) - math.lgamma(1.0 - discount)).sum())
+
+
+def log_finite_mixture(sizes: ArrayLike, concentration: float, components: Components = USUAL_COMPONENTS) -> float:
+    """Log probability of one partition with these block sizes."""
+    counts = np.asarray(sizes, float)
+    log_weight = log_finite_weight(int(counts.sum()), counts.size, concentration, Components(*map(float, components)))
+    return float(log_weight + (gammaln(counts + concentration) - math.lgamma(concentration)).sum())

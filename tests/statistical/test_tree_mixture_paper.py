@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from papers.htmm_test_trees import assign_test_trees, sweep_test_trees
 
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator
@@ -84,7 +85,7 @@ def test_a_whole_fit(compat, missing):
         np.testing.assert_allclose(part.sum(axis=axis), 1.0)
     again = paper.fit_paper(generator(5), forest, settings(shape=shape, compat=compat, n_sweeps=5))
     assert np.array_equal(fit.labels, again.labels)
-    labels = paper.assign_test_trees(generator(6), fit, forest)
+    labels = assign_test_trees(generator(6), fit, forest)
     assert labels.min() >= 0
     assert labels.max() <= len(fit.tables.switching)
     assert shape.mode != RENORM or fit.tables.initial[:, :, -1].max() == 0.0
@@ -94,7 +95,7 @@ def test_test_trees_that_nothing_changes_stay():
     """Clusters far apart: after one sweep every tree is with its like, and new components have no chance."""
     scores = np.where(np.arange(6) < 3, [[0.0], [-500.0]], [[-500.0], [0.0]])
     labels = np.array([0, 1, 0, 1, 0, 1])
-    paper.sweep_test_trees(generator(7), scores, np.full(6, -900.0), labels, 10)
+    sweep_test_trees(generator(7), scores, np.full(6, -900.0), labels, 10)
     assert labels.tolist() == [0, 0, 0, 1, 1, 1]
 
 

@@ -1,9 +1,11 @@
 """House rules that no linter holds: printing, recursion, unpickling, randomness, paths of one machine."""
 
 import ast
+import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,9 +37,11 @@ WRITTEN = sorted(
     )
     if path.suffix in (".py", ".md", ".toml", ".cff", ".js", ".css", ".html", ".yaml", "")
     and path.is_file()
+    and path.name != ".git"  # of a second working tree, it names the first
     and "_build" not in path.parts
 )
 UNPICKLERS = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "shelve", "marshal"}
+MOST_LINES = 420
 PRINTERS = {"print", "pprint", "breakpoint"}
 GENERATOR_NAMES = {"Generator", "Philox", "SeedSequence", "default_rng"}
 WALKERS = ("trees", "models", "plot", "report", "stats")
@@ -50,8 +54,18 @@ def name_of(module: Path) -> str:
     return module.relative_to(PACKAGE).as_posix()
 
 
+@functools.cache
+def text_of(module: Path) -> str:
+    return module.read_text(encoding="utf-8")
+
+
+@functools.cache
+def parsed(module: Path) -> ast.Module:
+    return ast.parse(text_of(module))
+
+
 def nodes(module: Path) -> Iterator[ast.AST]:
-    return ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+    return ast.walk(parsed(module))
 
 
 def calls(tree: ast.AST) -> Iterator[tuple[str, int]]:
@@ -77,44 +91,58 @@ def test_the_checks_look_at_something():
     assert {ROOT / "README.md", ROOT / "pyproject.toml", Path(__file__).resolve()} <= set(WRITTEN)
 
 
-@pytest.mark.parametrize("module", MODULES, ids=name_of)
-def test_house_rules(module):
-    """Nothing prints outside cli, changes the limit of recursion, unpickles, or asserts what a user gave."""
-    source = module.read_text(encoding="utf-8")
-    if PACKAGE / "cli" not in module.parents:
-        assert not [(name, line) for name, line in calls(ast.parse(source)) if name in PRINTERS]
-    assert "setrecursionlimit" not in source
-    assert not imported(module) & UNPICKLERS
-    assert "allow_pickle=True" not in source
-    assert "joblib.load" not in source
-    assert not [node.lineno for node in nodes(module) if isinstance(node, ast.Assert)]
+def offenders(modules: Iterable[Path], found: Callable[[Path], Any]) -> dict[str, Any]:
+    """What was found in modules where anything was."""
+    return {name_of(module): seen for module in modules if (seen := found(module))}
 
 
-@pytest.mark.parametrize("module", MODULES, ids=name_of)
-def test_all_random_numbers_come_from_generators_passed_in(module):
-    assert "random" not in imported(module)
-    legacy = [
-        (node.attr, node.lineno)
-        for node in nodes(module)
-        if isinstance(node, ast.Attribute)
-        and ast.unparse(node.value) in ("np.random", "numpy.random")
-        and node.attr not in GENERATOR_NAMES
-    ]
-    assert not legacy
+def test_nothing_prints_outside_the_command_line():
+    inside = [module for module in MODULES if PACKAGE / "cli" not in module.parents]
+    assert not offenders(inside, lambda module: [call for call in calls(parsed(module)) if call[0] in PRINTERS])
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if name_of(module).startswith(WALKERS)], ids=name_of)
-def test_nothing_that_walks_trees_calls_itself(module):
-    for node in nodes(module):
-        if isinstance(node, ast.FunctionDef):
-            called = {name for statement in node.body for name, _ in calls(statement)}
-            assert not {node.name, f"self.{node.name}"} & called, node.name
+def test_nothing_unpickles_or_changes_the_limit_of_recursion():
+    words = ("setrecursionlimit", "allow_pickle=True", "joblib.load")
+    assert not offenders(MODULES, lambda module: [word for word in words if word in text_of(module)])
+    assert not offenders(MODULES, lambda module: imported(module) & UNPICKLERS)
 
 
-@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_no_file_names_a_place_on_one_machine(path):
-    found = MACHINE_PATH.search(path.read_text(encoding="utf-8"))
-    assert found is None, found
+def test_no_file_is_longer_than_people_like_to_read():
+    assert not offenders(MODULES, lambda module: max(0, text_of(module).count("\n") - MOST_LINES))
+
+
+def test_nothing_asserts_what_a_user_gave():
+    assert not offenders(MODULES, lambda m: [node.lineno for node in nodes(m) if isinstance(node, ast.Assert)])
+
+
+def test_all_random_numbers_come_from_generators_passed_in():
+    def legacy(module):
+        return [
+            (node.attr, node.lineno)
+            for node in nodes(module)
+            if isinstance(node, ast.Attribute)
+            and ast.unparse(node.value) in ("np.random", "numpy.random")
+            and node.attr not in GENERATOR_NAMES
+        ]
+
+    assert not offenders(MODULES, lambda module: imported(module) & {"random"})
+    assert not offenders(MODULES, legacy)
+
+
+def test_nothing_that_walks_trees_calls_itself():
+    def recursive(module):
+        for node in nodes(module):
+            if isinstance(node, ast.FunctionDef):
+                called = {name for statement in node.body for name, _ in calls(statement)}
+                if {node.name, f"self.{node.name}"} & called:
+                    yield node.name
+
+    walkers = [module for module in MODULES if name_of(module).startswith(WALKERS)]
+    assert not offenders(walkers, lambda module: list(recursive(module)))
+
+
+def test_no_file_names_a_place_on_one_machine():
+    assert not [(path, found) for path in WRITTEN if (found := MACHINE_PATH.search(path.read_text(encoding="utf-8")))]
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,7 @@ def test_paper_prior_is_that_of_the_specification(bench):
     assert (prior.strength, prior.dof) == (0.1, 8.0)
 
 
+@pytest.mark.slow
 def test_all_contenders_at_hand_reach_the_target(bench, blobs):
     target = bench(".target")
     works = {name: work for name, work in target.contenders().items() if name in (target.OURS, target.VARIATIONAL)}
@@ -119,6 +120,7 @@ def test_the_floor_draws_what_the_scores_say(bench):
     assert row["over_floor"] == pytest.approx(row["cpu_seconds"] / row["floor_seconds"])
 
 
+@pytest.mark.slow
 def test_effective_draws_of_each_sampler(bench):
     mixing = bench(".mixing")
     if bench(".data").toy1300() is None:

@@ -9,7 +9,7 @@ import pytest
 
 from bayesgrove.core.rng import generator
 from bayesgrove.datasets import sample_bhmc
-from bayesgrove.models.nested.state import check
+from reference.state_checks import check_nested
 
 pytestmark = pytest.mark.unit
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,14 +33,15 @@ def test_chains_start_at_the_truth(bench, table, strength):
     chains = bench(".chains")
     sampler = chains.make_sampler(table.X, strength=strength, depth=2, base_variance=9.0)
     state, rng = chains.state_at_truth(sampler, table, 0)
-    check(state, sampler.target)
+    check_nested(state, sampler.target)
     assert np.array_equal(sampler.draw(state)["paths"], table.levels)
     size = chains.size_of(state)
     assert (size["leaves"], size["components"]) == (table.levels[:, -1].max() + 1, len(table.means))
     assert chains.seconds_of(sampler, rng, state, 2) > 0.0
-    check(state, sampler.target)
+    check_nested(state, sampler.target)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strength", [0.0, 0.01])
 def test_the_twin_goes_on_from_our_state(bench, table, strength):
     chains, sweeps = bench(".chains"), bench(".sweeps")
@@ -68,6 +69,7 @@ def test_sweeps_are_judged_by_seconds_and_by_the_twin(bench):
     assert alone["over_floor"] == pytest.approx(3.0)
 
 
+@pytest.mark.slow
 def test_growth(bench):
     rows = bench(".growth").measure_rows([40, 80], 1, 1)
     assert [(row["C"], row["rows"]) for row in rows] == [(0.0, 40), (0.0, 80), (0.001, 40), (0.001, 80)]
@@ -76,6 +78,7 @@ def test_growth(bench):
     assert paths[3]["leaves"] > paths[0]["leaves"]
 
 
+@pytest.mark.slow
 def test_effective_draws_of_level_1(bench):
     chains, mixing = bench(".chains"), bench(".mixing")
     X = chains.animal_rows()

@@ -56,6 +56,7 @@ def test_passes_are_judged_by_the_twin_and_the_floor(bench):
     assert judged({"over_floor": 2.0}, None)["note"] == "twin not measured"
 
 
+@pytest.mark.slow
 def test_rows_of_passes_and_sharing(bench, trees):
     estep = bench(".estep")
     row = estep.compare("synthetic", trees, 2, {"l1_flops_per_s": 1e10}, 0, 1)
@@ -66,6 +67,7 @@ def test_rows_of_passes_and_sharing(bench, trees):
     assert shared["holds"] == (shared["plain_over_dag"] >= 2.0)
 
 
+@pytest.mark.slow
 def test_growth(bench):
     growth = bench(".growth")
     rows = growth.measure([5_000, 20_000], 0, 1)

@@ -16,11 +16,12 @@ from bayesgrove.models.cross import mcmc_coordinates, mcmc_hyper, mcmc_starts
 from bayesgrove.models.cross.mcmc_columns import make_work, score_labels
 from bayesgrove.models.cross.mcmc_sampler import CrossCatSampler
 from bayesgrove.models.cross.mcmc_schedules import default_schedule, default_steps
-from bayesgrove.models.cross.mcmc_state import check, column_score, log_joint, make_state
+from bayesgrove.models.cross.mcmc_state import column_score, log_joint, make_state
 from bayesgrove.models.cross.mcmc_target import make_target
 from bayesgrove.stats.partitions import relabel
 from conftest import COLUMNS, draw_mixed
 from reference.crosscat_tables import faults
+from reference.state_checks import check_cross
 from reference.toy_sampler import digest
 
 pytestmark = pytest.mark.unit
@@ -117,14 +118,14 @@ def test_check_names_what_is_wrong():
         (lambda views: views.stats.__setitem__((0, 1), 99.0), r"statistics of column 0 are off by"),
     ):
         chain = sampler.start(generator(1)).chains[0]
-        check(sampler.target, chain)
+        check_cross(sampler.target, chain)
         spoil(chain.views)
         with pytest.raises(ValueError, match=message):
-            check(sampler.target, chain)
+            check_cross(sampler.target, chain)
     chain = sampler.start(generator(1)).chains[0]
     chain.tables += 1.0
     with pytest.raises(ValueError, match="tables are not those of the numbers"):
-        check(sampler.target, chain)
+        check_cross(sampler.target, chain)
 
 
 def test_scores_of_a_column_under_labels():

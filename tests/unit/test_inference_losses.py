@@ -7,7 +7,8 @@ import pytest
 
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.inference.posterior import Posterior
-from bayesgrove.stats.partitions import all_partitions, distances_to_draws, named_loss, relabel_draws
+from bayesgrove.stats.partition_losses import distances_to_draws, named_loss
+from bayesgrove.stats.partitions import all_partitions, relabel_draws
 from reference import point_estimate as twin
 
 pytestmark = pytest.mark.unit

@@ -7,15 +7,8 @@ from bayesgrove.core.errors import InvalidInputError, InvalidSettingError, Memor
 from bayesgrove.core.rng import generator
 from bayesgrove.inference import partition_search, point_estimate
 from bayesgrove.inference.posterior import Posterior
-from bayesgrove.stats.partitions import (
-    all_partitions,
-    binder_loss,
-    distances_to_draws,
-    named_loss,
-    relabel,
-    relabel_draws,
-    variation_of_information,
-)
+from bayesgrove.stats.partition_losses import distances_to_draws, named_loss
+from bayesgrove.stats.partitions import all_partitions, binder_loss, relabel, relabel_draws, variation_of_information
 from reference import point_estimate as twin
 
 pytestmark = pytest.mark.unit

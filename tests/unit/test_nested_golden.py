@@ -10,12 +10,13 @@ from bayesgrove.models.nested.log_joint import log_cdl, log_path_prior
 from bayesgrove.models.nested.nodes import release
 from bayesgrove.models.nested.paths import log_density_ratio, weigh_paths, weigh_paths_in_logs
 from bayesgrove.models.nested.regraft import detach, regraft_log_weights
-from bayesgrove.models.nested.state import ROOT, check
+from bayesgrove.models.nested.state import ROOT
 from bayesgrove.models.nested.tables import Tables
 from bayesgrove.models.nested.target import ALPHA
 from bayesgrove.models.nested.visits import fill_densities, log_mixed, remove_datum
 from bayesgrove.stats.special import log_gamma_table
 from reference.nested_states import golden_node, golden_state, golden_target
+from reference.state_checks import check_nested
 
 pytestmark = pytest.mark.unit
 
@@ -43,7 +44,7 @@ def candidate_weights(target, state, datum, data):
 def test_scores(state_entry):
     inputs = state_entry["inputs"]
     target, state = golden_target(inputs), golden_state(inputs)
-    check(state, target)
+    check_nested(state, target)
     assert log_path_prior(state.tree, inputs["alpha"], inputs["L"]) == pytest.approx(state_entry["log_pV"], abs=1e-8)
     assert log_cdl(target, state) == pytest.approx(state_entry["log_CDL"], abs=1e-8)
 

@@ -29,7 +29,6 @@ from bayesgrove.models.nested.penalty_paths import (
 )
 from bayesgrove.models.nested.penalty_sums import add_to_sums, sum_chances
 from bayesgrove.models.nested.starts import first_state
-from bayesgrove.models.nested.state import check
 from bayesgrove.models.nested.sweeps import draw_means
 from bayesgrove.models.nested.target import (
     CHANCE_MAXIMUM,
@@ -39,6 +38,7 @@ from bayesgrove.models.nested.target import (
     sampled_means,
 )
 from bayesgrove.models.nested.visits import fill_densities, remove_datum
+from reference.state_checks import check_nested
 
 pytestmark = pytest.mark.unit
 KINDS = tuple(PENALTIES.values())
@@ -142,7 +142,7 @@ def test_states_stay_whole(kind):
             lambda rng=rng, target=target, state=state: penalised_sweep(rng, target, state),
         ):
             move()
-            check(state, target)
+            check_nested(state, target)
             again = unpacked(target, packed(target, state))
             assert math.isfinite(log_penalty(target, state))
             assert log_penalty(target, again) == pytest.approx(log_penalty(target, state), abs=1e-9)
@@ -193,7 +193,7 @@ def test_tables_widen_with_the_tree():
     first = chance_table(target, 1.0)
     for _ in range(3):
         penalised_sweep(rng, target, state)
-        check(state, target)
+        check_nested(state, target)
     wide = state.margins.log_chance
     assert wide.shape[1] > first.shape[1]
     np.testing.assert_allclose(wide[:, : first.shape[1]], first)

@@ -18,12 +18,13 @@ from bayesgrove.models.nested.penalty_moves import refuse_regraft
 from bayesgrove.models.nested.precompile import calls_elsewhere, calls_here, compile_kernels, small
 from bayesgrove.models.nested.sampler import NestedSampler
 from bayesgrove.models.nested.schedules import default_schedule
-from bayesgrove.models.nested.state import check, grow_nodes, grow_slots, nodes_in_use
+from bayesgrove.models.nested.state import grow_nodes, grow_slots, nodes_in_use
 from bayesgrove.models.nested.target import make_target, sampled_means
 from bayesgrove.models.nested.tempered_sampler import tempered_sampler
 from bayesgrove.models.nested.visits import refuse_datum
 from conftest import BY_NAME
 from reference.nested_states import gaussian_sampler
+from reference.state_checks import check_nested
 
 pytestmark = pytest.mark.unit
 LEARNED = np.array([[2.0, 2.0], [3.0, 2.0], [2.0, 1.5], [3.0, 2.0], [3.0, 2.0], [np.nan, np.nan]])
@@ -55,10 +56,10 @@ def test_what_is_kept_stays_true_through_all_moves_of_200_states():
     for seed in range(200):
         sampler, rng = random_sampler(seed), generator(seed, 1)
         state = sampler.start(rng)
-        check(state, sampler.target)
+        check_nested(state, sampler.target)
         for step in EVERY_MOVE:
             sampler.move(rng, state, step)
-            check(state, sampler.target)
+            check_nested(state, sampler.target)
         assert math.isfinite(log_joint(sampler.target, state))
 
 
@@ -71,7 +72,7 @@ def test_statistics_of_integrated_components_stay_true(name):
     state = sampler.start(rng)
     for _ in range(20):
         sampler.move(rng, state, Step("sweep"))
-    check(state, target)
+    check_nested(state, target)
     kept = density(target, state)
     sampler.refresh(state)
     assert kept == pytest.approx(density(target, state), rel=1e-9)
@@ -94,7 +95,7 @@ def test_small_concentrations_and_deep_trees_do_not_underflow():
         log_weight = state.mixture.log_weight[nodes_in_use(state.tree)]
         lowest = min(lowest, log_weight[np.isfinite(log_weight)].min())
         assert all(math.isfinite(value) for value in sampler.scalars(state).values())
-    check(state, sampler.target)
+    check_nested(state, sampler.target)
     assert lowest < -800.0  # far below what floats hold: without logs these weights would be 0
 
 
@@ -105,7 +106,7 @@ def test_extreme_tables_and_concentrations(data, values):
     state = sampler.start(rng)
     for step in EVERY_MOVE * 3:
         sampler.move(rng, state, step)
-    check(state, sampler.target)
+    check_nested(state, sampler.target)
 
 
 def trace(sampler, schedule, position, until):
@@ -148,7 +149,7 @@ def test_full_arrays_grow_in_the_middle_of_a_sweep():
     before = state.tree.parent.size, state.mixture.size.size
     state = sampler.unpack(sampler.pack(state))
     sampler.move(rng, state, Step("sweep", 3))
-    check(state, sampler.target)
+    check_nested(state, sampler.target)
     assert state.tree.parent.size >= before[0] > 64
     assert state.mixture.size.size >= before[1] > 16
 
@@ -219,7 +220,7 @@ def test_states_that_lie_are_found():
         (double_log, "sum to"),
     ):
         with pytest.raises(ValueError, match=words):
-            check(broken(change), target)
+            check_nested(broken(change), target)
 
 
 @pytest.mark.parametrize(
@@ -311,7 +312,7 @@ def test_a_stored_penalised_chain_goes_on_with_the_same_bits(options):
     trace(sampler, schedule, position, 10)
     resumed = from_checkpoint(sampler, to_checkpoint(sampler, position))
     assert trace(sampler, schedule, position, 30) == trace(sampler, schedule, resumed, 30)
-    check(position.state, sampler.target)
+    check_nested(position.state, sampler.target)
 
 
 def test_a_sweep_under_a_penalty_always_regrafts():

@@ -14,7 +14,8 @@ from bayesgrove.likelihoods.gaussian_known import GaussianKnownVariancePrior
 from bayesgrove.likelihoods.multinomial import MultinomialPrior
 from bayesgrove.models.nrm.state import empty_clusters, fill_alone, rebuild
 from bayesgrove.scoring.count_lanes import CodeScorer, WordScorer
-from bayesgrove.scoring.lanes import DiagonalScorer, FullScorer, KnownScorer, RowScorer, score_lanes
+from bayesgrove.scoring.full_lanes import FullScorer
+from bayesgrove.scoring.lanes import DiagonalScorer, KnownScorer, RowScorer, score_lanes
 from bayesgrove.scoring.row_scorers import choose_scorer
 from reference import compiled
 

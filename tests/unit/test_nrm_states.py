@@ -9,7 +9,7 @@ from bayesgrove.core.errors import InvalidSettingError, NumericalError
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.schedule import Step
 from bayesgrove.likelihoods.contract import hyper
-from bayesgrove.models.nrm import guide, process, starts, state
+from bayesgrove.models.nrm import guide, process, starts
 from bayesgrove.models.nrm.split_merge import LAWS
 from conftest import BY_NAME
 from reference import nrm, nrm_hyper
@@ -32,6 +32,7 @@ from reference.mixtures import (
     state_of,
     sweep,
 )
+from reference.state_checks import check_nrm
 
 pytestmark = pytest.mark.unit
 ROWS = np.array([-2.1, -1.3, 0.4, 0.9, 3.2, 0.1, -0.4])
@@ -181,10 +182,10 @@ def test_check_names_what_is_wrong():
         (lambda own: own.clusters.log_marginal.__setitem__(0, 1.0), "log marginals are off by"),
     ):
         own = state_of(sampler, [0, 0, 0, 1, 1, 1, 1])
-        state.check(own, sampler.values)
+        check_nrm(own, sampler.values)
         spoil(own)
         with pytest.raises(ValueError, match=message):
-            state.check(own, sampler.values)
+            check_nrm(own, sampler.values)
 
 
 @pytest.mark.parametrize("step", [GIBBS, anchors("uniform", "tree", times=400)], ids=["gibbs", "anchors"])

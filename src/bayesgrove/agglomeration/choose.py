@@ -34,20 +34,9 @@ def choose_scorer(
 ) -> Any:
     """The fastest scorer that is exact for this prior and these statistics.
 
-    Parameters
-    ----------
-    prior : NamedTuple
-        A likelihood's prior.
-    totals : ndarray of shape (n_stats,)
-        Largest value that each count among the statistics can reach.
-    n_rows : float
-        Largest number of rows a cluster can have.
-    log_concentration : float
-        Log of the Dirichlet process's concentration.
-    complete : bool
-        Whether no cell of the data is missing.
-    tempered : bool
-        Score by the size-tempered order instead of the log odds.
+    `totals` (n_stats,) are the largest values that counts among the statistics can reach, `n_rows` the largest number
+    of rows of a cluster; `complete` says that no cell is missing, `tempered` that the size-tempered order replaces the
+    log odds.
     """
     # A tile may hold the owner itself, whose score with itself is computed and not used: tables reach twice as far.
     length = 2 * int(n_rows) + 1

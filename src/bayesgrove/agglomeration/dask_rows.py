@@ -34,25 +34,17 @@ NOTHING = np.empty((0, 0))
 
 @dataclass
 class Grouping:
-    """The rows in another order and other parts, on the workers.
-
-    Attributes
-    ----------
-    order : array of shape (n_rows,)
-        The very array whose order it is; changed in place when sets are halved.
-    before : array of shape (n_rows,)
-        The order in which the parts' values stand.
-    edges : array of shape (n_parts + 1,)
-        Part p has the places edges[p] .. edges[p + 1] - 1.
-    values, orders : lists of futures
-        Rows of a part, and the order of them that halving has made.
-    """
+    """The rows in another order and other parts, on the workers."""
 
     order: np.ndarray
+    """(n_rows,): the very array whose order it is; changed in place when sets are halved."""
     before: np.ndarray
+    """(n_rows,): the order in which the parts' values stand."""
     edges: np.ndarray
+    """(n_parts + 1,): part p has the places edges[p] .. edges[p + 1] - 1."""
     values: list[Any]
     orders: list[Any]
+    """`values` and `orders`: rows of a part, and the order of them that halving has made."""
 
 
 class DaskRows:

@@ -28,16 +28,10 @@ def has_valleys(prior: Any, n_rows: int) -> bool:
 
 
 def clusters_of_draws(prior_of: Callable[[int], Any], values: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """Clusters of the rows in each draw, int32 of shape (n_draws, n_rows), numbered by first appearance.
+    """Clusters of the rows in each draw of components (n_draws, n_rows), int32, numbered by first appearance.
 
-    Parameters
-    ----------
-    prior_of : callable
-        The prior, with the hyperparameters of a draw, by the draw's number.
-    values : ndarray of shape (n_rows, d)
-        Encoded rows; NaN is a missing cell.
-    draws : int array of shape (n_draws, n_rows)
-        Components of the rows.
+    `prior_of` gives the prior with the hyperparameters of a draw, by its number; `values` are encoded rows, NaN
+    missing.
     """
     draws = relabel_draws(draws)
     found: dict[bytes, np.ndarray] = {}

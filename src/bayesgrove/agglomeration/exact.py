@@ -81,28 +81,12 @@ def agglomerate(
     progress: Progress | None = None,
     tempered: bool = False,
 ) -> Merges:
-    """The greedy tree over the atoms.
+    """The greedy tree over the atoms, in the size-tempered order or by log odds.
 
-    Parameters
-    ----------
-    prior : NamedTuple
-        A likelihood's prior.
-    atoms : Atoms
-        What to merge.
-    log_concentration : float
-        Log of the Dirichlet process's concentration.
-    complete : bool
-        Whether no cell of the data is missing, which faster scorers need.
-    scores : {"light", "matrix", "matrix32"}
-        Compute scores again at need, or store all of them in double or single precision. The tree is the same.
-    memory_limit : float
-        Bytes; more is refused before anything is allocated.
-    n_threads : int
-        Threads for the first round of scores; the tree is the same for any number.
-    progress : callable
-        Called with merges done and merges in all.
-    tempered : bool
-        Merge in the size-tempered order instead of by log odds.
+    Scores are computed again at need ("light") or stored in double ("matrix") or single precision ("matrix32"), by
+    several threads in the first round: the tree is always the same. Beyond `memory_limit` bytes it is refused before
+    anything is allocated. `complete`, no missing cell, lets faster scorers serve; `progress` gets merges done and
+    merges in all.
     """
     n = atoms.sizes.size
     if n == 1:

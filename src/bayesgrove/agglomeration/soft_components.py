@@ -100,17 +100,9 @@ def shares_of_rows(components: Components, values: np.ndarray) -> np.ndarray:
 
 
 def soft_components(prior: Any, values: np.ndarray, labels: np.ndarray) -> tuple[Components, np.ndarray]:
-    """Components with shares of the rows, beginning with those of a partition, and the component of each row.
+    """Components with shares of the encoded rows, beginning with those of a partition, and the component of each row.
 
     Components to which no row mainly belongs are dropped, so that there may be fewer than in the partition.
-
-    Parameters
-    ----------
-    prior : GaussianDiagonalPrior or GaussianFullPrior
-    values : ndarray of shape (n_rows, d)
-        Encoded rows.
-    labels : int array of shape (n_rows,)
-        Consecutive from 0.
     """
     shares = np.zeros((labels.size, int(labels.max()) + 1))
     shares[np.arange(labels.size), labels] = 1.0

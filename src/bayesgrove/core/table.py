@@ -14,24 +14,16 @@ KINDS = ("bool", "integer", "float", "category", DATE)
 
 @dataclass(frozen=True)
 class Table:
-    """Rows and named columns of float64 numbers; NaN is a missing cell.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_rows, n_columns)
-        C-contiguous float64. A category column holds codes 0, 1, ...
-    names : tuple of str
-        One per column.
-    kinds : tuple of str
-        "bool", "integer", "float", "category" or "date" (days), one per column: what the source said it was.
-    categories : mapping
-        Column number to the tuple of its category labels, in code order.
-    """
+    """Rows and named columns of float64 numbers; NaN is a missing cell."""
 
     values: np.ndarray
+    """(n_rows, n_columns): C-contiguous float64. A category column holds codes 0, 1, ..."""
     names: tuple[str, ...]
+    """One per column."""
     kinds: tuple[str, ...]
+    """As the source said: "bool", "integer", "float", "category" or "date" (days), one per column."""
     categories: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
+    """Column number to the tuple of its category labels, in code order."""
 
     @property
     def n_rows(self) -> int:
@@ -77,18 +69,12 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class SparseTable:
-    """Counts of named columns, most of them 0.
-
-    Attributes
-    ----------
-    counts : scipy.sparse.csr_array of shape (n_rows, n_columns)
-        Whole numbers.
-    names : tuple of str
-        One per column.
-    """
+    """Counts of named columns, most of them 0."""
 
     counts: Any
+    """(n_rows, n_columns): whole numbers."""
     names: tuple[str, ...]
+    """One per column."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -160,17 +146,10 @@ def as_numbers(array: np.ndarray) -> np.ndarray:
 
 
 def align(table: Table, names: Sequence[str], categories: Mapping[int, tuple[Any, ...]]) -> Table:
-    """A table of new rows in the terms of the training table.
+    """A table of new rows in the terms of the training table, whose column names and category labels are given.
 
-    Parameters
-    ----------
-    table : Table
-        New rows.
-    names : sequence of str
-        The training table's column names; the new table must have the same, in the same order.
-    categories : mapping
-        The training table's category labels. Labels are recoded to its codes; labels it did not know get
-        the code len(labels), and the first of them is named there for error messages.
+    Columns must be the same in the same order. Labels are recoded to the training table's codes; labels it did not know
+    get the code len(labels), and the first of them is named there for error messages.
     """
     check_names(table.names, tuple(names))
     values, labels = table.values.copy(), {}

@@ -7,7 +7,7 @@ import lzma
 import os
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -185,13 +185,7 @@ def load_toy1300(data_home: Folder = None) -> Dataset:
     >>> toy.data.shape, len(set(toy.target))  # doctest: +SKIP
     ((1300, 2), 13)
     """
-    points, labels = dataset_files("toy1300", data_home)
-    return Dataset(
-        _numbers(points, 1300, 2),
-        _numbers(labels, 1300, 1).ravel().astype(np.int64),
-        _numbered("x", 2),
-        "Toy data, 1,300 x 2, of Lee & Choi, NIPS 2015.",
-    )
+    return _labelled_points(dataset_files("toy1300", data_home), 1300, 2, "Toy data, 1,300 x 2: Lee & Choi, NIPS 2015.")
 
 
 def load_toy10k(data_home: Folder = None) -> Dataset:
@@ -209,12 +203,8 @@ def load_toy10k(data_home: Folder = None) -> Dataset:
     >>> toy.data.shape, len(set(toy.target))  # doctest: +SKIP
     ((10000, 6), 119)
     """
-    points, labels = dataset_files("toy10k", data_home)
-    return Dataset(
-        _numbers(points, 10_000, 6),
-        _numbers(labels, 10_000, 1).ravel().astype(np.int64),
-        _numbered("x", 6),
-        "10K data, 10,000 x 6, of Lee & Choi, NIPS 2015.",
+    return _labelled_points(
+        dataset_files("toy10k", data_home), 10_000, 6, "10K data, 10,000 x 6: Lee & Choi, NIPS 2015."
     )
 
 
@@ -273,6 +263,12 @@ def load_nips(data_home: Folder = None) -> Dataset:
     words = tuple(vocabulary.read_text(encoding="utf-8").split())
     description = "NIPS papers, 1,500 x 7,605 words (those seen more than 20 times): UCI Bag of Words."
     return Dataset(matrix, None, words, description)
+
+
+def _labelled_points(files: Sequence[Path], n_rows: int, n_columns: int, description: str) -> Dataset:
+    """Points in the first file, their classes in the second."""
+    points, labels = _numbers(files[0], n_rows, n_columns), _numbers(files[1], n_rows, 1)
+    return Dataset(points, labels.ravel().astype(np.int64), _numbered("x", n_columns), description)
 
 
 def _open_text(path: Path) -> Any:

@@ -7,12 +7,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.estimators.chains import ChainEstimator
-from bayesgrove.estimators.settings import check_choice, check_learnable, check_whole
 from bayesgrove.estimators.tree_components import component_models
 from bayesgrove.estimators.tree_estimator import TreeEstimator
 from bayesgrove.estimators.tree_hmm import TreeHMM
 from bayesgrove.estimators.tree_inputs import (
-    check_strength,
+    check_infinite_settings,
     check_tree_settings,
     fitting_trees,
     with_shared_positions,
@@ -27,7 +26,6 @@ from bayesgrove.io.tree_data import TreeData
 from bayesgrove.models.tree_hmm import fit as fitting
 from bayesgrove.models.tree_hmm.component_tree import ComponentsTree
 from bayesgrove.models.tree_hmm.links import unique_links
-from bayesgrove.models.tree_hmm.positions import POSITIONS
 from bayesgrove.models.tree_hmm.precompile import compile_kernels
 from bayesgrove.models.tree_hmm.predictive import cluster_probabilities, log_density
 from bayesgrove.models.tree_hmm.tables import Strengths
@@ -286,32 +284,11 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
     def _check_settings(self) -> None:
         self._check_chain_settings()
         check_tree_settings(self)
-        check_choice("method", self.method, fitting.METHODS)
-        if isinstance(self.init, str):
-            check_choice("init", self.init, fitting.INITS)
-        check_choice("positions", self.positions, POSITIONS)
-        check_whole("n_init", self.n_init, 1)
-        if self.max_iter is not None:
-            check_whole("max_iter", self.max_iter, 1)
-        if self.concentration is not None:
-            check_learnable("concentration", self.concentration, may_learn=self._is_sampled())
-        if self.prior_strength is not None:
-            check_strength(self.prior_strength, may_learn=self._is_sampled())
-        self._check_states()
+        check_infinite_settings(self, may_learn=self._is_sampled())
 
     def _is_sampled(self) -> bool:
         """Whether chains are run."""
         return self.method in ("gibbs", "collapsed")
-
-    def _check_states(self) -> None:
-        """Refuse what is no number of hidden states."""
-        given = self.n_states
-        if not isinstance(given, str):
-            check_whole("n_states", given, 1)
-        elif given == fitting.INFINITE and self.method != "gibbs":
-            raise InvalidSettingError(f'n_states="infinite" needs method="gibbs", got {self.method!r}. Take a number.')
-        elif given not in (fitting.AUTO, fitting.INFINITE):
-            raise InvalidSettingError(f"n_states must be a whole number, 'auto' or 'infinite', got {given!r}. Try 4.")
 
     def _forget(self) -> None:
         """Another method has other attributes."""

@@ -10,30 +10,15 @@ from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator
 from bayesgrove.estimators.chains import ChainEstimator
 from bayesgrove.estimators.clusterer import Clusterer, typical_row
-from bayesgrove.estimators.layouts import label_draws
 from bayesgrove.estimators.mixture_clusters import cluster_posterior, posterior_of, probability_apart, united
+from bayesgrove.estimators.mixture_layout import MIXTURE
 from bayesgrove.estimators.mixture_likelihood import covariances_by_evidence
-from bayesgrove.estimators.mixture_processes import IN_PAPER, is_process, made_process, resolve_process
+from bayesgrove.estimators.mixture_processes import IN_PAPER, resolve_process
 from bayesgrove.estimators.mixture_starts import first_labels
 from bayesgrove.estimators.settings import check_choice
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.similarity import cohesion
-from bayesgrove.io.schema import (
-    NOT_FINITE,
-    NUMBER,
-    Check,
-    Field,
-    Part,
-    Reading,
-    Size,
-    array,
-    floats,
-    json_value,
-    label_array,
-    record,
-    shares,
-    starts,
-)
+from bayesgrove.io.schema import Reading
 from bayesgrove.likelihoods import Bound, bind, relearned
 from bayesgrove.likelihoods.base import LEARN
 from bayesgrove.likelihoods.contract import n_stats
@@ -44,14 +29,13 @@ from bayesgrove.models.nrm.paper_sampler import PaperSampler
 from bayesgrove.models.nrm.points import euclidean_points
 from bayesgrove.models.nrm.precompile import compile_kernels
 from bayesgrove.models.nrm.predictive import (
-    Kept,
     choose_draws,
     cluster_probabilities,
     draw_rows,
     keep_draws,
     log_density,
 )
-from bayesgrove.models.nrm.process import GENERALISED_GAMMA, Process, log_kappa_table
+from bayesgrove.models.nrm.process import Process, log_kappa_table
 from bayesgrove.models.nrm.sampler import make_sampler
 from bayesgrove.models.nrm.schedules import SAMPLERS, schedule_of
 from bayesgrove.models.nrm.starts import SampleStart
@@ -59,29 +43,6 @@ from bayesgrove.stats.numbering import by_size
 from bayesgrove.stats.partitions import relabel
 
 GUIDE_PATH = 0x6D1D
-KEPT = record(
-    Kept,
-    "kept_",
-    {
-        "start": starts("kept_draws", "kept_clusters"),
-        "rows": floats("kept_clusters", "stats"),
-        "log_weight": floats("kept_clusters"),
-        "log_new": floats("kept_draws"),
-        "log_factors": floats("kept_draws", "free"),
-        "share": shares("kept_clusters", "clusters"),
-    },
-)
-
-CLUSTER_DRAWS = array("iu", "chains", "cluster_draws", "rows", words="draws of clusters do not fit", below="rows")
-COMPONENTS = label_array("rows", "components do not fit the tree", "components are not 0, 1, ...")
-
-
-def scalar_names(reading: Reading) -> tuple[str, ...]:
-    """Scalars that draws of this model must have."""
-    process = reading["process"]
-    own = {"log_u": process.kind == GENERALISED_GAMMA, "concentration": process.free_alpha, "sigma": process.free_sigma}
-    learned = (f"log_factor_{name}" for name in reading["likelihood"].free)
-    return ("log_joint", "n_clusters", *(name for name, is_there in own.items() if is_there), *learned)
 
 
 class NRMMixture(ChainEstimator, Clusterer):
@@ -204,31 +165,7 @@ class NRMMixture(ChainEstimator, Clusterer):
     True
     """
 
-    _layout = (
-        *Clusterer._layout,
-        Field("process", json_value(made_process, Process.flat), "_process"),
-        Field("sigma", NUMBER, "sigma_"),
-        Check("this is no process", lambda read: is_process(read["process"])),
-        Check(NOT_FINITE, lambda read: np.isfinite([read["sigma"], *read["process"].flat()]).all()),
-        *label_draws(scalar_names),
-        Size("stats", lambda read: n_stats(read["likelihood"].prior)),
-        Size("free", lambda read: len(read["likelihood"].free)),
-        Field("kept", KEPT, "_kept"),
-        Check("there is no draw", lambda read: read.sizes["kept_draws"] > 0),
-        Part(
-            "cluster_draws",
-            lambda model: model.cluster_posterior_ is not model.posterior_,
-            (
-                Field("cluster_draws", CLUSTER_DRAWS, "cluster_posterior_.labels"),
-                Field("component_labels", COMPONENTS, "component_labels_"),
-            ),
-        ),
-        Part(
-            "init",
-            lambda model: not isinstance(model.init, str),
-            (Field("init", array("iu", "rows", words="first labels do not fit"), lambda model: relabel(model.init)),),
-        ),
-    )
+    _layout = (*Clusterer._layout, *MIXTURE)
 
     def __init__(
         self,

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesgrove.core.errors import InvalidInputError, InvalidSettingError, InvalidTreeError, MemoryLimitError
-from bayesgrove.estimators.settings import check_choice, check_positive, check_whole
+from bayesgrove.estimators.settings import check_choice, check_learnable, check_positive, check_whole
 from bayesgrove.io.tree_data import TreeData
 from bayesgrove.io.tree_labels import UNSEEN_RULES
+from bayesgrove.models.tree_hmm import fit as fitting
+from bayesgrove.models.tree_hmm.positions import POSITIONS
 from bayesgrove.models.tree_hmm.tables import MODES, Strengths
 from bayesgrove.trees.forest import OVERFLOW_RULES
 
@@ -45,6 +47,28 @@ def check_em_settings(model: Any) -> None:
     check_whole("max_iter", model.max_iter, 1)
     if isinstance(model.tol, bool) or not isinstance(model.tol, int | float | np.number) or not model.tol >= 0:
         raise InvalidSettingError(f"tol is a number that is not negative, got {model.tol!r}. 0 runs all of max_iter.")
+
+
+def check_infinite_settings(model: Any, *, may_learn: bool) -> None:
+    """Refuse settings of the Dirichlet process mixture that are none of the choices; chains may learn numbers."""
+    check_choice("method", model.method, fitting.METHODS)
+    if isinstance(model.init, str):
+        check_choice("init", model.init, fitting.INITS)
+    check_choice("positions", model.positions, POSITIONS)
+    check_whole("n_init", model.n_init, 1)
+    if model.max_iter is not None:
+        check_whole("max_iter", model.max_iter, 1)
+    if model.concentration is not None:
+        check_learnable("concentration", model.concentration, may_learn=may_learn)
+    if model.prior_strength is not None:
+        check_strength(model.prior_strength, may_learn=may_learn)
+    given = model.n_states
+    if not isinstance(given, str):
+        check_whole("n_states", given, 1)
+    elif given == fitting.INFINITE and model.method != "gibbs":
+        raise InvalidSettingError(f'n_states="infinite" needs method="gibbs", got {model.method!r}. Take a number.')
+    elif given not in (fitting.AUTO, fitting.INFINITE):
+        raise InvalidSettingError(f"n_states must be a whole number, 'auto' or 'infinite', got {given!r}. Try 4.")
 
 
 def check_memory(data: TreeData, model: Any) -> None:

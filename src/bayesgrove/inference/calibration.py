@@ -14,7 +14,7 @@ from scipy import stats
 
 from bayesgrove.core.errors import InvalidSettingError, NumericalError
 from bayesgrove.core.rng import generator
-from bayesgrove.inference.geweke import Generative, row_maker
+from bayesgrove.inference.geweke import Alarms, Generative, row_maker
 from bayesgrove.inference.sampler import Sampler
 from bayesgrove.inference.schedule import Schedule
 from bayesgrove.stats.testing import bonferroni_level, chi_square_test
@@ -37,9 +37,14 @@ class RankCheck(NamedTuple):
     p_band: float
     """Kolmogorov-Smirnov: the band in which the empirical distribution function stays."""
 
+    @property
+    def p_least(self) -> float:
+        """The smaller of the two."""
+        return min(self.p_bins, self.p_band)
+
 
 @dataclass(frozen=True, repr=False, eq=False)
-class CalibrationReport:
+class CalibrationReport(Alarms):
     """Outcome of `simulation_based_calibration`; printed as a table.
 
     Attributes
@@ -65,25 +70,9 @@ class CalibrationReport:
     n_draws: int
     level: float
 
-    @property
-    def threshold(self) -> float:
-        """The p-value below which one test is an alarm: two per functional."""
-        return bonferroni_level(self.level, 2 * len(self.checks))
-
-    @property
-    def alarms(self) -> tuple[str, ...]:
-        """Names of the functionals whose ranks are not uniform."""
-        return tuple(check.name for check in self.checks if min(check.p_bins, check.p_band) < self.threshold)
-
-    @property
-    def passed(self) -> bool:
-        """Whether no functional gave alarm."""
-        return not self.alarms
-
     def __repr__(self) -> str:
-        verdict = "passed" if self.passed else f"FAILED on {', '.join(self.alarms)}"
         lines = [
-            f"Simulation-based calibration {verdict}: {len(self.ranks)} replications of {self.n_draws} draws, "
+            f"Simulation-based calibration {self._verdict}: {len(self.ranks)} replications of {self.n_draws} draws, "
             f"alarm below p = {self.threshold:.1e}",
             f"{'functional':<24}{'mean rank':>12}{'lag one':>10}{'p bins':>10}{'p band':>10}",
         ]

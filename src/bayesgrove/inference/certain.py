@@ -14,18 +14,13 @@ from bayesgrove.stats.partitions import relabel
 
 @dataclass(frozen=True, eq=False)
 class CertainItems:
-    """Items that a posterior divides in one way with a given probability.
-
-    Attributes
-    ----------
-    labels : int64 array of shape (n_items,)
-        Clusters of the certain items, consecutive from 0 in the order of each cluster's first item; -1 for the others.
-    probability : float
-        Share of the draws in which the certain items are divided like this.
-    """
+    """Items that a posterior divides in one way with a given probability."""
 
     labels: np.ndarray
+    """(n_items,): clusters of the certain items, consecutive from 0 in the order of each cluster's first item; -1 for
+    the others."""
     probability: float
+    """Share of the draws in which the certain items are divided like this."""
 
     @property
     def items(self) -> np.ndarray:

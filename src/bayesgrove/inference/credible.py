@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.stats.partitions import distances_to_draws, named_loss
+from bayesgrove.stats.partition_losses import distances_to_draws, named_loss
 
 TIE = 1e-9
 """Distances nearer than this are equal: the rest is the order of a sum."""
@@ -52,15 +52,7 @@ class CredibleBall:
 def ball_around(draws: np.ndarray, center: np.ndarray, level: float, loss: str) -> CredibleBall:
     """The credible ball of a share of the draws, with the bounds of Wade and Ghahramani (2018), section 4.
 
-    Parameters
-    ----------
-    draws : int32 array of shape (n_draws, n_items)
-        As `stats.partitions.relabel_draws` gives them.
-    center : int64 array of shape (n_items,)
-        Labels 0, 1, ... by first appearance.
-    level : float
-        Above 0, at most 1.
-    loss : {"vi", "binder"}
+    Draws (n_draws, n_items) are as `relabel_draws` gives them, the center is numbered by first appearance.
     """
     if not 0.0 < level <= 1.0:
         raise InvalidSettingError(f"level is a share of the draws above 0 and at most 1, got {level}. Try 0.95.")

@@ -13,29 +13,17 @@ from bayesgrove.core.errors import InvalidInputError
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Exhibit:
-    """A part of a report of its own.
-
-    Attributes
-    ----------
-    title : str
-        What it shows, in a few words.
-    note : str
-        How to read it, in a sentence or two.
-    """
+    """A part of a report of its own."""
 
     title: str
+    """What it shows, in a few words."""
     note: str = ""
+    """How to read it, in a sentence or two."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GridExhibit(Exhibit):
-    """A table of texts and numbers.
-
-    Attributes
-    ----------
-    columns : sequence of str
-    rows : sequence of rows, each with one text or number per column
-    """
+    """A table of texts and numbers."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str | int | float | None]]
@@ -50,24 +38,16 @@ class GridExhibit(Exhibit):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HeatMapExhibit(Exhibit):
-    """A matrix of numbers as colours.
-
-    Attributes
-    ----------
-    values : float array of shape (n_rows, n_columns)
-        nan is drawn as missing.
-    row_names, column_names : sequence of str
-    unit : str
-        What the colour says.
-    middle : float, optional
-        Where a two-sided colour scale has its middle; without it the scale runs from the least to the largest.
-    """
+    """A matrix of numbers as colours."""
 
     values: np.ndarray
+    """(n_rows, n_columns): nan is drawn as missing."""
     row_names: Sequence[str]
     column_names: Sequence[str]
     unit: str = ""
+    """What the colour says."""
     middle: float | None = None
+    """Where a two-sided colour scale has its middle; without it the scale runs from the least to the largest."""
 
     def __post_init__(self) -> None:
         if np.shape(self.values) != (len(self.row_names), len(self.column_names)):
@@ -79,17 +59,12 @@ class HeatMapExhibit(Exhibit):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LinesExhibit(Exhibit):
-    """Lines over one axis.
-
-    Attributes
-    ----------
-    x : float array of shape (n,)
-    series : mapping of str to float array of shape (n,)
-    x_label, y_label : str
-    """
+    """Lines over one axis."""
 
     x: np.ndarray
+    """(n,)."""
     series: Mapping[str, np.ndarray]
+    """(n,)."""
     x_label: str = ""
     y_label: str = ""
 
@@ -103,21 +78,14 @@ class LinesExhibit(Exhibit):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BarsExhibit(Exhibit):
-    """Bars with names, and intervals where there are any.
-
-    Attributes
-    ----------
-    names : sequence of str
-    values : float array of shape (n,)
-    low, high : float arrays of shape (n,), optional
-        Ends of intervals.
-    y_label : str
-    """
+    """Bars with names, and intervals where there are any."""
 
     names: Sequence[str]
     values: np.ndarray
+    """(n,)."""
     low: np.ndarray | None = None
     high: np.ndarray | None = None
+    """`low` and `high`, (n,): ends of intervals."""
     y_label: str = ""
 
     def __post_init__(self) -> None:
@@ -130,18 +98,12 @@ class BarsExhibit(Exhibit):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PictureExhibit(Exhibit):
-    """A picture made elsewhere.
-
-    Attributes
-    ----------
-    png : bytes
-        The file's content.
-    alt : str
-        What is seen, for those who cannot see it.
-    """
+    """A picture made elsewhere."""
 
     png: bytes = field(repr=False)
+    """The file's content."""
     alt: str
+    """What is seen, for those who cannot see it."""
 
     def __post_init__(self) -> None:
         if not self.png.startswith(b"\x89PNG\r\n\x1a\n"):

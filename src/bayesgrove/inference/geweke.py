@@ -64,9 +64,40 @@ class FunctionalCheck(NamedTuple):
     p_law: float
     """Of the frequencies of its values (of its tenths, where they are many), the worst after Bonferroni."""
 
+    @property
+    def p_least(self) -> float:
+        """The smaller of the two."""
+        return min(self.p_mean, self.p_law)
+
+
+class Alarms:
+    """What reports on functionals, two tests of each, have in common."""
+
+    checks: tuple[Any, ...]
+    level: float
+
+    @property
+    def threshold(self) -> float:
+        """The p-value below which one test is an alarm: two per functional."""
+        return bonferroni_level(self.level, 2 * len(self.checks))
+
+    @property
+    def alarms(self) -> tuple[str, ...]:
+        """Names of the functionals that failed a test."""
+        return tuple(check.name for check in self.checks if check.p_least < self.threshold)
+
+    @property
+    def passed(self) -> bool:
+        """Whether no functional gave alarm."""
+        return not self.alarms
+
+    @property
+    def _verdict(self) -> str:
+        return "passed" if self.passed else f"FAILED on {', '.join(self.alarms)}"
+
 
 @dataclass(frozen=True, repr=False)
-class GewekeReport:
+class GewekeReport(Alarms):
     """Outcome of `geweke_test`; printed as a table.
 
     Attributes
@@ -85,29 +116,13 @@ class GewekeReport:
     n_chain: int
 
     @property
-    def threshold(self) -> float:
-        """The p-value below which one comparison is an alarm: two per functional."""
-        return bonferroni_level(self.level, 2 * len(self.checks))
-
-    @property
-    def alarms(self) -> tuple[str, ...]:
-        """Names of the functionals on which the two ways differ."""
-        return tuple(line.name for line in self.checks if min(line.p_mean, line.p_law) < self.threshold)
-
-    @property
-    def passed(self) -> bool:
-        """Whether no functional gave alarm."""
-        return not self.alarms
-
-    @property
     def largest_z(self) -> float:
         """The largest |z| of a mean."""
         return max(abs(line.z) for line in self.checks)
 
     def __repr__(self) -> str:
-        verdict = "passed" if self.passed else f"FAILED on {', '.join(self.alarms)}"
         lines = [
-            f"Geweke test {verdict}: {self.n_forward} forward draws, {self.n_chain} sweeps, "
+            f"Geweke test {self._verdict}: {self.n_forward} forward draws, {self.n_chain} sweeps, "
             f"alarm below p = {self.threshold:.1e}",
             f"{'functional':<24}{'forward':>12}{'chain':>12}{'z':>8}{'p mean':>10}{'p law':>10}",
         ]

@@ -36,8 +36,6 @@ def mean_overlap(paths: np.ndarray) -> np.ndarray:
 def central_draw(paths: np.ndarray) -> int:
     """The draw whose path overlaps are nearest to those of all draws, by mean squared distance; paths as above.
 
-    Notes
-    -----
     Let O_t(i, j) be the number of nodes that the paths of i and j share in draw t, and M its mean over draws. The mean
     of |O_t - O_s|^2 over s is |O_t|^2 - 2 <O_t, M> plus a number that does not depend on t. As nodes are nested,
     |O_t|^2 = sum over nodes of (2 level - 1) size^2. Of more than 2,000 items a fixed even sample is compared, and of

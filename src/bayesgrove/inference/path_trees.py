@@ -17,12 +17,9 @@ FEWEST_DRAWS, MOST_DRAWS = 50, 2_000
 def hierarchy_tree(posterior: PathPosterior, levels: np.ndarray, leaf_labels: tuple[str, ...] | None = None) -> Tree:
     """The tree of some paths without only children, rows below its leaves.
 
-    Returns
-    -------
-    Tree
-        Height is the number of levels below. Columns: `level`, 0 for the root, one more than the depth for rows that
-        are not alone in a node; `credibility`, the share of draws in which exactly these rows are a node (1 for such
-        rows); `log_merge_odds`, the log odds that two of a node's rows, taken at random, share a leaf in a draw.
+    Height is the number of levels below. Columns: `level`, 0 for the root, one more than the depth for rows that are
+    not alone in a node; `credibility`, the share of draws in which exactly these rows are a node (1 for such rows);
+    `log_merge_odds`, the log odds that two of a node's rows, taken at random, share a leaf in a draw.
     """
     nodes = path_nodes(levels)
     shown, origin = display_tree(nodes, leaf_labels)

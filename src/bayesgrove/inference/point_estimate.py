@@ -10,7 +10,8 @@ from bayesgrove.core.errors import InvalidSettingError, MemoryLimitError
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.partition_search import search_from
 from bayesgrove.inference.sweetening import sweeten_from
-from bayesgrove.stats.partitions import Loss, block_costs, distances_to_draws, named_loss, relabel
+from bayesgrove.stats.partition_losses import Loss, block_costs, distances_to_draws, named_loss
+from bayesgrove.stats.partitions import relabel
 
 MIN_SEARCHED_DRAWS, MAX_SEARCHED_DRAWS = 100, 500
 MAX_SEARCHED_LABELS = 2_000_000
@@ -68,18 +69,9 @@ def estimate_partition(
     n_jobs: int | None = None,
     a: float = 1.0,
 ) -> PointEstimate:
-    """The partition of least expected loss that a stochastic search finds.
+    """The partition of least expected loss that a stochastic search finds; options as in `Posterior.point_estimate`.
 
-    Parameters
-    ----------
-    seed : int
-    draws : int32 array of shape (n_draws, n_items)
-        As `stats.partitions.relabel_draws` gives them.
-    loss : {"vi", "binder", "omari", "nvi", "nid"}
-    n_starts, max_clusters, n_jobs : int, optional
-        As in `Posterior.point_estimate`.
-    a : float
-        Weight of "vi" and "binder".
+    Draws (n_draws, n_items) are as `stats.partitions.relabel_draws` gives them.
     """
     measure = named_loss(loss, draws.shape[1], a)
     searched = spread_draws(draws)
@@ -157,14 +149,11 @@ def run_starts(
     n_jobs: int | None,
 ) -> list[np.ndarray]:
     """One local minimum per start."""
-    n_items = draws.shape[1]
-    widths = draws.max(axis=1).astype(np.int64) + 1
-    offsets = np.concatenate([[0], np.cumsum(widths)])
-    limit = cluster_limit(int(offsets[-1]), n_items, max_clusters, good_draws)
-    cells = np.ascontiguousarray((draws + offsets[:-1, np.newaxis]).T)
-    starts = first_partitions(seed, n_items, min(limit, 2 * int(widths.max())), good_draws, n_starts)
+    cells, n_cells, limit = block_cells(draws, max_clusters, good_draws)
+    most_clusters = min(limit, 2 * (int(draws.max()) + 1))
+    starts = first_partitions(seed, draws.shape[1], most_clusters, good_draws, n_starts)
     results: list[np.ndarray] = Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(search_from)(generator(seed, number), start, cells, int(offsets[-1]), measure.step, limit, N_ATTEMPTS)
+        delayed(search_from)(generator(seed, number), start, cells, n_cells, measure.step, limit, N_ATTEMPTS)
         for number, start in enumerate(starts)
     )
     return results
@@ -183,18 +172,26 @@ def run_sweetening(
     n_items = draws.shape[1]
     plain = named_loss("binder" if measure.name in ("binder", "omari") else "vi", n_items)
     known = run_starts(seed, draws, plain, good_draws, min(n_starts, MIN_STARTS), max_clusters, n_jobs)
-    offsets = np.concatenate([[0], np.cumsum(draws.max(axis=1).astype(np.int64) + 1)])
-    limit = cluster_limit(int(offsets[-1]), n_items, max_clusters, good_draws)
-    cells = np.ascontiguousarray((draws + offsets[:-1, np.newaxis]).T)
+    cells, n_cells, limit = block_cells(draws, max_clusters, good_draws)
     starts = known + first_partitions(seed, n_items, min(limit, 2 * mean_clusters(draws)), good_draws, n_starts)
     starts = [relabel(start) for start in starts if start[0] != NULL] + [relabel(np.arange(n_items) % limit)]
     n_attempts = N_ATTEMPTS if draws.size * mean_clusters(draws) < MAX_SCAN // 100 else 1
     arguments = (block_costs(draws, measure.step), measure.step, measure.code, measure.a, measure.scale, limit)
     results: list[np.ndarray] = Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(sweeten_from)(generator(seed, number), start, cells, int(offsets[-1]), *arguments, n_attempts)
+        delayed(sweeten_from)(generator(seed, number), start, cells, n_cells, *arguments, n_attempts)
         for number, start in enumerate(starts)
     )
     return results
+
+
+def block_cells(
+    draws: np.ndarray, max_clusters: int | None, good_draws: list[np.ndarray]
+) -> tuple[np.ndarray, int, int]:
+    """The block of each item in each draw (n_items, n_draws), numbered through all draws; their number; the limit."""
+    offsets = np.concatenate([[0], np.cumsum(draws.max(axis=1).astype(np.int64) + 1)])
+    n_cells = int(offsets[-1])
+    limit = cluster_limit(n_cells, draws.shape[1], max_clusters, good_draws)
+    return np.ascontiguousarray((draws + offsets[:-1, np.newaxis]).T), n_cells, limit
 
 
 def first_partitions(

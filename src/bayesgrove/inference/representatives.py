@@ -7,7 +7,7 @@ import numpy as np
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator
 from bayesgrove.inference.point_estimate import estimate_partition, spread_draws
-from bayesgrove.stats.partitions import Loss, distances_to_draws, named_loss
+from bayesgrove.stats.partition_losses import Loss, distances_to_draws, named_loss
 
 MAX_TURNS = 20
 SEARCHES = 4
@@ -16,24 +16,16 @@ SEARCHES = 4
 
 @dataclass(frozen=True, eq=False)
 class Representatives:
-    """Partitions that stand for the draws nearest to them, by falling weight.
-
-    Attributes
-    ----------
-    labels : int64 array of shape (n, n_items)
-        Each consecutive from 0 in the order of each cluster's first item.
-    weights : float64 array of shape (n,)
-        Shares of the draws that each stands for.
-    assignment : int64 array of shape (n_chains x n_draws,)
-        Which one stands for each draw, chain after chain.
-    expected_loss : float
-        Mean variation of information, in nats, from a draw to what stands for it.
-    """
+    """Partitions that stand for the draws nearest to them, by falling weight."""
 
     labels: np.ndarray
+    """(n, n_items): each consecutive from 0 in the order of each cluster's first item."""
     weights: np.ndarray
+    """(n,): shares of the draws that each stands for."""
     assignment: np.ndarray
+    """(n_chains x n_draws,): which one stands for each draw, chain after chain."""
     expected_loss: float
+    """Mean variation of information, in nats, from a draw to what stands for it."""
 
     def __repr__(self) -> str:
         counts = [int(labels.max()) + 1 for labels in self.labels]

@@ -88,25 +88,18 @@ class RunSettings:
 
 @dataclass(frozen=True, eq=False)
 class ChainResult:
-    """What one chain has drawn.
-
-    Attributes
-    ----------
-    chain, n_draws : int
-        Which, and how many draws; all chains of a run have as many, also where a time limit cut some short.
-    counts : mapping
-        By move and name, such as {"split-merge": {"proposed": 90, "accepted": 7}}; over all sweeps.
-    seconds : float
-        Since the chain was started or resumed.
-    trace : MemoryTrace
-        All that was drawn, and where the chain can go on from.
-    """
+    """What one chain has drawn."""
 
     chain: int
     n_draws: int
+    """`chain` and `n_draws`: which, and how many draws; all chains of a run have as many, also where a time limit cut
+    some short."""
     counts: Mapping[str, Mapping[str, int]]
+    """By move and name, such as {"split-merge": {"proposed": 90, "accepted": 7}}; over all sweeps."""
     seconds: float
+    """Since the chain was started or resumed."""
     trace: MemoryTrace
+    """All that was drawn, and where the chain can go on from."""
 
     @property
     def draws(self) -> dict[str, np.ndarray]:

@@ -112,25 +112,18 @@ def cluster_affinities(draws: np.ndarray, labels: np.ndarray, n_clusters: int) -
 
 @dataclass(frozen=True)
 class ChainDistance:
-    """How much the similarity matrices of chains differ, and how much they would by chance.
-
-    Attributes
-    ----------
-    mean, largest : float
-        Mean and largest absolute difference of two chains' similarities, over pairs of items, averaged over pairs of
-        chains (`mean`) or the largest of them (`largest`).
-    expected_mean, expected_largest : float
-        The same for chains that sample one law, from the differences of the two halves of each chain: halves have
-        twice the variance, so that their differences are divided by the root of 2.
-    n_items : int
-        Items looked at: all, or a fixed sample of 500.
-    """
+    """How much the similarity matrices of chains differ, and how much they would by chance."""
 
     mean: float
     largest: float
+    """`mean` and `largest`: mean and largest absolute difference of two chains' similarities, over pairs of items,
+    averaged over pairs of chains (`mean`) or the largest of them (`largest`)."""
     expected_mean: float
     expected_largest: float
+    """`expected_mean` and `expected_largest`: the same for chains that sample one law, from the differences of the two
+    halves of each chain: halves have twice the variance, so that their differences are divided by the root of 2."""
     n_items: int
+    """Items looked at: all, or a fixed sample of 500."""
 
     def __str__(self) -> str:
         return (

@@ -33,27 +33,18 @@ class ChainStatus(NamedTuple):
 
 @dataclass(frozen=True)
 class RunStatus:
-    """A run as its folder tells.
-
-    Attributes
-    ----------
-    model : str
-        Name of the model.
-    n_draws : int
-        Draws asked of each chain.
-    is_running : bool
-        Whether a process works on it.
-    chains : list of ChainStatus
-        One for each chain.
-    document : mapping
-        All of `run.json`.
-    """
+    """A run as its folder tells."""
 
     model: str
+    """Name of the model."""
     n_draws: int
+    """Draws asked of each chain."""
     is_running: bool
+    """Whether a process works on it."""
     chains: list[ChainStatus]
+    """One for each chain."""
     document: Mapping[str, Any]
+    """All of `run.json`."""
 
     @property
     def is_finished(self) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.inference.partition_search import MAX_SCANS, close_cluster, shift_item, shuffled, widen
-from bayesgrove.stats.partitions import loss_value
+from bayesgrove.stats.partition_losses import loss_value
 
 TOLERANCE = 1e-12
 

@@ -112,8 +112,6 @@ def label_name(code: int, names: tuple[str, ...] | None) -> str:
 def typical_trees(forest: Forest, labels: np.ndarray, n_clusters: int) -> np.ndarray:
     """The tree of each cluster that is most like all of it; the first of equals.
 
-    Notes
-    -----
     A tree is a table of how often each label stands at each position. The typical one is nearest, by Ruzicka's
     distance `1 - sum min / sum max`, to the mean table of its cluster. The model's own likelihood is no measure of it:
     it falls with every node, so the smallest tree would always win, and log odds against other clusters grow with every

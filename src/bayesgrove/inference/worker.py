@@ -46,34 +46,24 @@ again and again gets on all the same, and one that runs for hours writes one in 
 
 @dataclass(frozen=True)
 class Task:
-    """One chain to run.
-
-    Attributes
-    ----------
-    chain, n_draws : int
-        Which chain, and draws wanted in all.
-    seed, path : int and tuple of int
-        The generator is keyed by the seed, the path and the chain.
-    seconds : float
-        The chain stops after this long.
-    log, header : path and mapping, optional
-        Where draws go and what the log says it belongs to; in memory when there is no log.
-    trace : MemoryTrace, optional
-        Draws there are already, in memory.
-    parent, machine : int and str
-        Process that started the run, and where it is.
-    """
+    """One chain to run."""
 
     chain: int
     n_draws: int
+    """`chain` and `n_draws`: which chain, and draws wanted in all."""
     seed: int
     path: tuple[int, ...] = ()
+    """`seed` and `path`: the generator is keyed by the seed, the path and the chain."""
     seconds: float = math.inf
+    """The chain stops after this long."""
     log: Path | None = None
     header: Mapping[str, Any] | None = None
+    """`log` and `header`: where draws go and what the log says it belongs to; in memory when there is no log."""
     trace: MemoryTrace | None = None
+    """Draws there are already, in memory."""
     parent: int = field(default_factory=os.getpid)
     machine: str = field(default_factory=platform.node)
+    """`parent` and `machine`: process that started the run, and where it is."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ Per column, p ~ Beta(a, b). A row of statistics holds [zeros, ones] of each colu
 function, log marginal = B(a + ones, b + zeros) - B(a, b).
 """
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,10 +11,9 @@ import numpy as np
 
 from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.core.table import Table
-from bayesgrove.likelihoods import contract
 from bayesgrove.likelihoods.base import Encoding, Likelihood, per_column_numbers, plain, refuse_cells
+from bayesgrove.likelihoods.columnwise import TABLES
 from bayesgrove.likelihoods.counts import (
-    add_code,
     add_one,
     beta_coordinate,
     beta_log_gradient,
@@ -23,7 +21,6 @@ from bayesgrove.likelihoods.counts import (
     beta_moments,
     beta_normals,
     merge_sums,
-    remove_code,
     remove_one,
     with_beta_coordinate,
 )
@@ -38,93 +35,6 @@ class BernoulliPrior(NamedTuple):
 
     a: np.ndarray
     b: np.ndarray
-
-
-@contract.n_stats.register(BernoulliPrior)
-def n_stats(prior):
-    """Zeros and ones of each column."""
-    return WIDTH * prior.a.size
-
-
-@contract.add.register(BernoulliPrior)
-def add(prior, row, x):
-    """Count each observed cell."""
-    for j in range(x.size):
-        add_code(row, WIDTH * j, x[j])
-
-
-@contract.remove.register(BernoulliPrior)
-def remove(prior, row, x):
-    """Take the cells out of the counts."""
-    for j in range(x.size):
-        remove_code(row, WIDTH * j, x[j])
-
-
-@contract.merge.register(BernoulliPrior)
-def merge(prior, out, a, b):
-    """Counts add."""
-    merge_sums(out, a, b, 0, out.size)
-
-
-@contract.log_marginal.register(BernoulliPrior)
-def log_marginal(prior, row):
-    """Sum over columns."""
-    total = 0.0
-    for j in range(prior.a.size):
-        total += beta_log_marginal(row[WIDTH * j], row[WIDTH * j + 1], prior.a[j], prior.b[j])
-    return total
-
-
-@contract.log_predictive.register(BernoulliPrior)
-def log_predictive(prior, row, x):
-    """Sum over the observed columns: the marginal of one cell under the posterior's numbers."""
-    total = 0.0
-    for j in range(x.size):
-        if not math.isnan(x[j]):
-            a, b = prior.a[j] + row[WIDTH * j + 1], prior.b[j] + row[WIDTH * j]
-            total += beta_log_marginal(1.0 - x[j], x[j], a, b)
-    return total
-
-
-@contract.log_gradient.register(BernoulliPrior)
-def log_gradient(prior, row, out):
-    """By log a and log b, summed over columns."""
-    for j in range(prior.a.size):
-        by_a, by_b = beta_log_gradient(row[WIDTH * j], row[WIDTH * j + 1], prior.a[j], prior.b[j])
-        out[0] += by_a
-        out[1] += by_b
-
-
-@contract.n_params.register(BernoulliPrior)
-def n_params(prior):
-    """The probability of one in each column."""
-    return prior.a.size
-
-
-@contract.draw_params.register(BernoulliPrior)
-def draw_params(prior, rng, row, out):
-    """Beta draws."""
-    for j in range(prior.a.size):
-        out[j] = rng.beta(prior.a[j] + row[WIDTH * j + 1], prior.b[j] + row[WIDTH * j])
-
-
-@contract.draw_data.register(BernoulliPrior)
-def draw_data(prior, rng, params, out):
-    """One coin per column."""
-    for j in range(out.size):
-        out[j] = 1.0 if rng.random() < params[j] else 0.0
-
-
-@contract.hyper.register(BernoulliPrior)
-def hyper(prior):
-    """`a` and `b` each get one factor shared by all columns."""
-    return HYPER
-
-
-@contract.with_hyper.register(BernoulliPrior)
-def with_hyper(prior, factors):
-    """Scale both arrays."""
-    return BernoulliPrior(prior.a * factors[0], prior.b * factors[1])
 
 
 @dataclass(frozen=True)
@@ -231,3 +141,4 @@ FAMILY = Family(
     moments=predictive_moments,
     coordinates=Coordinates(("a", "b"), coordinate, assign, beta_normals, first_is_logit=True),
 )
+TABLES.register(FAMILY)

@@ -13,7 +13,6 @@ import numpy as np
 
 from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.core.table import Table
-from bayesgrove.likelihoods import contract
 from bayesgrove.likelihoods.base import (
     Encoding,
     Likelihood,
@@ -24,6 +23,7 @@ from bayesgrove.likelihoods.base import (
     refuse_cells,
     refuse_uncountable,
 )
+from bayesgrove.likelihoods.columnwise import TABLES
 from bayesgrove.likelihoods.counts import (
     beta_coordinate,
     beta_log_gradient,
@@ -68,107 +68,6 @@ def remove_successes(row, at, x, n_trials):
     row[at + LOG_COEFFICIENTS] -= log_choose(n_trials, x)
     if row[at + FAILURES] + row[at + SUCCESSES] == 0.0:
         row[at + LOG_COEFFICIENTS] = 0.0
-
-
-@kernel
-def binomial_log_marginal(row, at, a, b):
-    """Log marginal of one column."""
-    return beta_log_marginal(row[at + FAILURES], row[at + SUCCESSES], a, b) + row[at + LOG_COEFFICIENTS]
-
-
-@kernel
-def binomial_log_predictive(row, at, x, n_trials, a, b):
-    """Beta-binomial: the marginal of one cell under the posterior's numbers."""
-    a, b = a + row[at + SUCCESSES], b + row[at + FAILURES]
-    return beta_log_marginal(n_trials - x, x, a, b) + log_choose(n_trials, x)
-
-
-@contract.n_stats.register(BinomialPrior)
-def n_stats(prior):
-    """Failures, successes and log coefficients of each column."""
-    return WIDTH * prior.a.size
-
-
-@contract.add.register(BinomialPrior)
-def add(prior, row, x):
-    """Count each observed cell."""
-    for j in range(x.size):
-        add_successes(row, WIDTH * j, x[j], prior.n_trials[j])
-
-
-@contract.remove.register(BinomialPrior)
-def remove(prior, row, x):
-    """Take the cells out of the counts."""
-    for j in range(x.size):
-        remove_successes(row, WIDTH * j, x[j], prior.n_trials[j])
-
-
-@contract.merge.register(BinomialPrior)
-def merge(prior, out, a, b):
-    """All statistics add."""
-    merge_sums(out, a, b, 0, out.size)
-
-
-@contract.log_marginal.register(BinomialPrior)
-def log_marginal(prior, row):
-    """Sum over columns."""
-    total = 0.0
-    for j in range(prior.a.size):
-        total += binomial_log_marginal(row, WIDTH * j, prior.a[j], prior.b[j])
-    return total
-
-
-@contract.log_predictive.register(BinomialPrior)
-def log_predictive(prior, row, x):
-    """Sum over the observed columns."""
-    total = 0.0
-    for j in range(x.size):
-        if not math.isnan(x[j]):
-            total += binomial_log_predictive(row, WIDTH * j, x[j], prior.n_trials[j], prior.a[j], prior.b[j])
-    return total
-
-
-@contract.log_gradient.register(BinomialPrior)
-def log_gradient(prior, row, out):
-    """By log a and log b, summed over columns."""
-    for j in range(prior.a.size):
-        at = WIDTH * j
-        by_a, by_b = beta_log_gradient(row[at + FAILURES], row[at + SUCCESSES], prior.a[j], prior.b[j])
-        out[0] += by_a
-        out[1] += by_b
-
-
-@contract.n_params.register(BinomialPrior)
-def n_params(prior):
-    """The probability of success in each column."""
-    return prior.a.size
-
-
-@contract.draw_params.register(BinomialPrior)
-def draw_params(prior, rng, row, out):
-    """Beta draws."""
-    for j in range(prior.a.size):
-        at = WIDTH * j
-        out[j] = rng.beta(prior.a[j] + row[at + SUCCESSES], prior.b[j] + row[at + FAILURES])
-
-
-@contract.draw_data.register(BinomialPrior)
-def draw_data(prior, rng, params, out):
-    """One binomial number per column."""
-    for j in range(out.size):
-        out[j] = float(rng.binomial(int(prior.n_trials[j]), params[j]))
-
-
-@contract.hyper.register(BinomialPrior)
-def hyper(prior):
-    """`a` and `b` each get one factor shared by all columns."""
-    return HYPER
-
-
-@contract.with_hyper.register(BinomialPrior)
-def with_hyper(prior, factors):
-    """Scale both arrays."""
-    return prior._replace(a=prior.a * factors[0], b=prior.b * factors[1])
 
 
 @dataclass(frozen=True)
@@ -229,14 +128,16 @@ class Binomial(Likelihood):
 
 @borrower
 def column_log_marginal(row, start, stop, p):
-    """`binomial_log_marginal`."""
-    return binomial_log_marginal(row, start, p[1], p[2])
+    """Log marginal of one column."""
+    sequences = beta_log_marginal(row[start + FAILURES], row[start + SUCCESSES], p[1], p[2])
+    return sequences + row[start + LOG_COEFFICIENTS]
 
 
 @borrower
 def column_log_predictive(row, start, stop, x, p):
-    """`binomial_log_predictive`."""
-    return binomial_log_predictive(row, start, x, p[0], p[1], p[2])
+    """Beta-binomial: the marginal of one cell under the posterior's numbers."""
+    a, b = p[1] + row[start + SUCCESSES], p[2] + row[start + FAILURES]
+    return beta_log_marginal(p[0] - x, x, a, b) + log_choose(p[0], x)
 
 
 @borrower
@@ -301,3 +202,4 @@ FAMILY = Family(
     n_values=column_n_values,
     coordinates=Coordinates(("a", "b"), coordinate, assign, beta_normals, first_is_logit=True),
 )
+TABLES.register(FAMILY)

@@ -23,8 +23,8 @@ from bayesgrove.likelihoods.base import (
     refuse_cells,
     refuse_uncountable,
 )
+from bayesgrove.likelihoods.columnwise import register_hyper
 from bayesgrove.likelihoods.counts import (
-    add_code,
     add_one,
     dirichlet_log_gradient,
     dirichlet_log_marginal,
@@ -32,7 +32,6 @@ from bayesgrove.likelihoods.counts import (
     draw_code,
     draw_dirichlet,
     merge_sums,
-    remove_code,
     remove_one,
 )
 from bayesgrove.likelihoods.family import CODES, SPREAD, Coordinates, Family
@@ -61,14 +60,14 @@ def n_stats(prior):
 def add(prior, row, x):
     """Count each observed cell."""
     for j in range(x.size):
-        add_code(row, prior.start[j], x[j])
+        add_one(row, prior.start[j], x[j], 0.0)
 
 
 @contract.remove.register(CategoricalPrior)
 def remove(prior, row, x):
     """Take the cells out of the counts."""
     for j in range(x.size):
-        remove_code(row, prior.start[j], x[j])
+        remove_one(row, prior.start[j], x[j], 0.0)
 
 
 @contract.merge.register(CategoricalPrior)
@@ -122,18 +121,6 @@ def draw_data(prior, rng, params, out):
     """One code per column."""
     for j in range(out.size):
         out[j] = draw_code(rng, params, prior.start[j], prior.start[j + 1])
-
-
-@contract.hyper.register(CategoricalPrior)
-def hyper(prior):
-    """One factor on the weights of all columns."""
-    return HYPER
-
-
-@contract.with_hyper.register(CategoricalPrior)
-def with_hyper(prior, factors):
-    """Scale the weights."""
-    return prior._replace(pseudo_count=prior.pseudo_count * factors[0])
 
 
 @dataclass(frozen=True)
@@ -268,3 +255,4 @@ FAMILY = Family(
     draw_cell=column_draw_cell,
     coordinates=Coordinates(("pseudo_count",), coordinate, assign, normals),
 )
+register_hyper(FAMILY)

@@ -15,20 +15,6 @@ from bayesgrove.likelihoods.family import SPREAD
 from bayesgrove.stats.special import digamma, log_rising
 
 
-@kernel
-def add_code(row, at, x):
-    """Count category `x` in the counts that start at `at`; a NaN is not counted."""
-    if not math.isnan(x):
-        row[at + int(x)] += 1.0
-
-
-@kernel
-def remove_code(row, at, x):
-    """Take one `x` out of the counts that start at `at`."""
-    if not math.isnan(x):
-        row[at + int(x)] -= 1.0
-
-
 @borrower
 def merge_sums(out, a, b, start, stop):
     """Add the statistics start .. stop - 1 of two clusters; `out` may be `a` or `b`."""
@@ -132,14 +118,16 @@ def draw_code(rng, params, start, stop):
 
 @borrower
 def add_one(row, at, x, fixed):
-    """Count one category; nothing is fixed."""
-    add_code(row, at, x)
+    """Count category `x` in the counts that start at `at`, not a NaN; nothing is fixed."""
+    if not math.isnan(x):
+        row[at + int(x)] += 1.0
 
 
 @borrower
 def remove_one(row, at, x, fixed):
     """Take one out."""
-    remove_code(row, at, x)
+    if not math.isnan(x):
+        row[at + int(x)] -= 1.0
 
 
 @kernel

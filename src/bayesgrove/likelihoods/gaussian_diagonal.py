@@ -30,6 +30,7 @@ from bayesgrove.likelihoods.base import (
     plain,
     rounding_variance,
 )
+from bayesgrove.likelihoods.columnwise import register_hyper
 from bayesgrove.likelihoods.family import REAL, Coordinates, Family, Grained
 from bayesgrove.likelihoods.family import SPREAD as LOG_SPREAD
 from bayesgrove.likelihoods.moments import (
@@ -40,8 +41,7 @@ from bayesgrove.likelihoods.moments import (
     add_cell,
     add_grain,
     add_grained_cells,
-    merge_cells,
-    merge_column,
+    merge_columns,
     remove_cell,
     remove_grained_cell,
     remove_grained_cells,
@@ -155,7 +155,7 @@ def remove(prior, row, x):
 @contract.merge.register(GaussianDiagonalPrior)
 def merge(prior, out, a, b):
     """Chan, Golub and LeVeque's centred merge in each column."""
-    merge_cells(out, a, b, 0, prior.mean.size)
+    merge_columns(out, a, b, 0, out.size)
 
 
 @contract.log_marginal.register(GaussianDiagonalPrior)
@@ -231,20 +231,6 @@ def draw_data(prior, rng, params, out):
     """One normal number per column."""
     for j in range(out.size):
         out[j] = params[2 * j] + math.sqrt(params[2 * j + 1]) * rng.normal(0.0, 1.0)
-
-
-@contract.hyper.register(GaussianDiagonalPrior)
-def hyper(prior):
-    """Strength, shape and rate each get one factor shared by all columns."""
-    return HYPER
-
-
-@contract.with_hyper.register(GaussianDiagonalPrior)
-def with_hyper(prior, factors):
-    """Scale the three arrays."""
-    return prior._replace(
-        strength=prior.strength * factors[0], shape=prior.shape * factors[1], rate=prior.rate * factors[2]
-    )
 
 
 @dataclass(frozen=True)
@@ -391,7 +377,7 @@ FAMILY = Family(
     signed=("mean",),
     add=add_cell,
     remove=remove_cell,
-    merge=merge_column,
+    merge=merge_columns,
     log_marginal=column_log_marginal,
     log_predictive=column_log_predictive,
     log_gradient=column_log_gradient,
@@ -402,3 +388,4 @@ FAMILY = Family(
     grained=Grained(add_grain, remove_grained_cell, grained_log_predictive),
     coordinates=Coordinates(("mean", "strength", "shape", "rate"), coordinate, assign, normals, one_by_one=True),
 )
+register_hyper(FAMILY)

@@ -34,6 +34,7 @@ from bayesgrove.likelihoods.base import (
     refuse_cells,
     rounding_variance,
 )
+from bayesgrove.stats.dense import cholesky, difference, dot, solve_lower
 from bayesgrove.stats.special import LOG_PI, digamma, log_multivariate_gamma
 
 EXACT = np.zeros(0)
@@ -55,38 +56,6 @@ class GaussianFullPrior(NamedTuple):
 
 
 @kernel
-def cholesky(matrix):
-    """Overwrite a positive definite matrix by its lower factor; gives the log determinant."""
-    log_determinant = 0.0
-    for j in range(matrix.shape[0]):
-        floor = 1e-16 * matrix[j, j]  # rows far beyond the prior's scale leave nothing but rounding
-        for i in range(j, matrix.shape[0]):
-            total = matrix[i, j]
-            for k in range(j):
-                total -= matrix[i, k] * matrix[j, k]
-            if i == j:
-                matrix[j, j] = math.sqrt(max(total, floor))
-            else:
-                matrix[i, j] = total / matrix[j, j]
-        for i in range(j):
-            matrix[i, j] = 0.0
-        log_determinant += 2.0 * math.log(matrix[j, j])
-    return log_determinant
-
-
-@kernel
-def solve_lower(factor, vector):
-    """Overwrite `vector` by the solution of factor @ solution = vector; gives its squared length."""
-    length = 0.0
-    for i in range(vector.size):
-        for k in range(i):
-            vector[i] -= factor[i, k] * vector[k]
-        vector[i] /= factor[i, i]
-        length += vector[i] * vector[i]
-    return length
-
-
-@kernel
 def cells_in_use(prior, x):
     """The cells of a row that belong to it."""
     if prior.columns.size == 0:
@@ -95,24 +64,6 @@ def cells_in_use(prior, x):
     for i in range(out.size):
         out[i] = x[prior.columns[i]]
     return out
-
-
-@kernel
-def difference(a, start, b):
-    """a[start:] - b as far as b goes."""
-    out = np.empty(b.size)
-    for i in range(b.size):
-        out[i] = a[start + i] - b[i]
-    return out
-
-
-@kernel
-def dot(a, b):
-    """Inner product."""
-    total = 0.0
-    for i in range(a.size):
-        total += a[i] * b[i]
-    return total
 
 
 @kernel

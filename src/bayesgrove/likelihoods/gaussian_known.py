@@ -15,7 +15,6 @@ import numpy as np
 
 from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.core.table import Table
-from bayesgrove.likelihoods import contract
 from bayesgrove.likelihoods.base import (
     ContinuousLikelihood,
     Encoding,
@@ -23,6 +22,7 @@ from bayesgrove.likelihoods.base import (
     per_column_numbers,
     plain,
 )
+from bayesgrove.likelihoods.columnwise import TABLES
 from bayesgrove.likelihoods.family import REAL, Family, no_coordinates
 from bayesgrove.likelihoods.moments import (
     COUNT,
@@ -30,11 +30,8 @@ from bayesgrove.likelihoods.moments import (
     SPREAD,
     WIDTH,
     add_cell,
-    add_cells,
-    merge_cells,
-    merge_column,
+    merge_columns,
     remove_cell,
-    remove_cells,
 )
 from bayesgrove.stats.special import LOG_2PI
 
@@ -49,140 +46,13 @@ class GaussianKnownVariancePrior(NamedTuple):
     prior_variance: np.ndarray
 
 
-@kernel
-def known_log_marginal(row, at, variance, prior_mean, prior_variance):
-    """Log marginal of the observed cells of one column."""
-    n = row[at + COUNT]
-    wide = variance + n * prior_variance
-    return (
-        -0.5 * n * (LOG_2PI + math.log(variance))
-        - 0.5 * row[at + SPREAD] / variance
-        - 0.5 * math.log1p(n * prior_variance / variance)
-        - 0.5 * n * (row[at + MEAN] - prior_mean) ** 2 / wide
-    )
-
-
-@kernel
-def known_posterior(row, at, variance, prior_mean, prior_variance):
+@borrower
+def known_posterior(row, at, p):
     """Mean and variance of the cluster's mean given its cells."""
-    n = row[at + COUNT]
+    n, variance, prior_mean, prior_variance = row[at + COUNT], p[0], p[1], p[2]
     wide = variance + n * prior_variance
     mean = (variance * prior_mean + n * prior_variance * row[at + MEAN]) / wide
     return mean, prior_variance * (variance / wide)
-
-
-@kernel
-def known_log_predictive(row, at, x, variance, prior_mean, prior_variance):
-    """Normal density around the posterior mean."""
-    mean, mean_variance = known_posterior(row, at, variance, prior_mean, prior_variance)
-    wide = variance + mean_variance
-    return -0.5 * (LOG_2PI + math.log(wide) + (x - mean) ** 2 / wide)
-
-
-@kernel
-def known_log_gradient(row, at, variance, prior_mean, prior_variance):
-    """Derivatives of the log marginal by log variance and log prior_variance."""
-    n = row[at + COUNT]
-    wide = variance + n * prior_variance
-    shrink = n * prior_variance / wide
-    pull = 0.5 * n * (row[at + MEAN] - prior_mean) ** 2 / wide
-    by_variance = -0.5 * n + 0.5 * row[at + SPREAD] / variance + 0.5 * shrink + pull * (variance / wide)
-    return by_variance, shrink * (pull - 0.5)
-
-
-@kernel
-def known_draw_mean(rng, row, at, variance, prior_mean, prior_variance):
-    """Draw the mean of one column from the posterior."""
-    mean, mean_variance = known_posterior(row, at, variance, prior_mean, prior_variance)
-    return mean + math.sqrt(mean_variance) * rng.normal(0.0, 1.0)
-
-
-@contract.n_stats.register(GaussianKnownVariancePrior)
-def n_stats(prior):
-    """Count, mean and spread of each column."""
-    return WIDTH * prior.variance.size
-
-
-@contract.add.register(GaussianKnownVariancePrior)
-def add(prior, row, x):
-    """Welford's update in each observed column."""
-    add_cells(row, 0, x)
-
-
-@contract.remove.register(GaussianKnownVariancePrior)
-def remove(prior, row, x):
-    """Welford's update backwards."""
-    remove_cells(row, 0, x)
-
-
-@contract.merge.register(GaussianKnownVariancePrior)
-def merge(prior, out, a, b):
-    """Chan, Golub and LeVeque's centred merge in each column."""
-    merge_cells(out, a, b, 0, prior.variance.size)
-
-
-@contract.log_marginal.register(GaussianKnownVariancePrior)
-def log_marginal(prior, row):
-    """Sum over columns."""
-    total = 0.0
-    for j in range(prior.variance.size):
-        total += known_log_marginal(row, WIDTH * j, prior.variance[j], prior.prior_mean[j], prior.prior_variance[j])
-    return total
-
-
-@contract.log_predictive.register(GaussianKnownVariancePrior)
-def log_predictive(prior, row, x):
-    """Sum of normal log densities over the observed columns."""
-    total = 0.0
-    for j in range(x.size):
-        if not math.isnan(x[j]):
-            total += known_log_predictive(
-                row, WIDTH * j, x[j], prior.variance[j], prior.prior_mean[j], prior.prior_variance[j]
-            )
-    return total
-
-
-@contract.log_gradient.register(GaussianKnownVariancePrior)
-def log_gradient(prior, row, out):
-    """By log variance and log prior_variance, summed over columns."""
-    for j in range(prior.variance.size):
-        by_variance, by_prior_variance = known_log_gradient(
-            row, WIDTH * j, prior.variance[j], prior.prior_mean[j], prior.prior_variance[j]
-        )
-        out[0] += by_variance
-        out[1] += by_prior_variance
-
-
-@contract.n_params.register(GaussianKnownVariancePrior)
-def n_params(prior):
-    """The mean of each column."""
-    return prior.variance.size
-
-
-@contract.draw_params.register(GaussianKnownVariancePrior)
-def draw_params(prior, rng, row, out):
-    """Normal draws."""
-    for j in range(prior.variance.size):
-        out[j] = known_draw_mean(rng, row, WIDTH * j, prior.variance[j], prior.prior_mean[j], prior.prior_variance[j])
-
-
-@contract.draw_data.register(GaussianKnownVariancePrior)
-def draw_data(prior, rng, params, out):
-    """One normal number per column."""
-    for j in range(out.size):
-        out[j] = params[j] + math.sqrt(prior.variance[j]) * rng.normal(0.0, 1.0)
-
-
-@contract.hyper.register(GaussianKnownVariancePrior)
-def hyper(prior):
-    """Both variances get one factor each, shared by all columns."""
-    return HYPER
-
-
-@contract.with_hyper.register(GaussianKnownVariancePrior)
-def with_hyper(prior, factors):
-    """Scale both variances."""
-    return prior._replace(variance=prior.variance * factors[0], prior_variance=prior.prior_variance * factors[1])
 
 
 @dataclass(frozen=True)
@@ -230,27 +100,41 @@ class GaussianKnownVariance(ContinuousLikelihood):
 
 @borrower
 def column_log_marginal(row, start, stop, p):
-    """`known_log_marginal`."""
-    return known_log_marginal(row, start, p[0], p[1], p[2])
+    """Log marginal of the observed cells of one column."""
+    n, variance, prior_mean, prior_variance = row[start + COUNT], p[0], p[1], p[2]
+    wide = variance + n * prior_variance
+    return (
+        -0.5 * n * (LOG_2PI + math.log(variance))
+        - 0.5 * row[start + SPREAD] / variance
+        - 0.5 * math.log1p(n * prior_variance / variance)
+        - 0.5 * n * (row[start + MEAN] - prior_mean) ** 2 / wide
+    )
 
 
 @borrower
 def column_log_predictive(row, start, stop, x, p):
-    """`known_log_predictive`."""
-    return known_log_predictive(row, start, x, p[0], p[1], p[2])
+    """Normal density around the posterior mean."""
+    mean, mean_variance = known_posterior(row, start, p)
+    wide = p[0] + mean_variance
+    return -0.5 * (LOG_2PI + math.log(wide) + (x - mean) ** 2 / wide)
 
 
 @borrower
 def column_log_gradient(row, start, stop, p):
     """By log variance and log prior_variance."""
-    by_variance, by_prior_variance = known_log_gradient(row, start, p[0], p[1], p[2])
-    return by_variance, by_prior_variance, 0.0
+    n, variance, prior_mean, prior_variance = row[start + COUNT], p[0], p[1], p[2]
+    wide = variance + n * prior_variance
+    shrink = n * prior_variance / wide
+    pull = 0.5 * n * (row[start + MEAN] - prior_mean) ** 2 / wide
+    by_variance = -0.5 * n + 0.5 * row[start + SPREAD] / variance + 0.5 * shrink + pull * (variance / wide)
+    return by_variance, shrink * (pull - 0.5), 0.0
 
 
 @kernel
 def column_draw_params(rng, row, start, stop, p, out):
     """The mean."""
-    out[start] = known_draw_mean(rng, row, start, p[0], p[1], p[2])
+    mean, mean_variance = known_posterior(row, start, p)
+    out[start] = mean + math.sqrt(mean_variance) * rng.normal(0.0, 1.0)
 
 
 @kernel
@@ -262,7 +146,7 @@ def column_draw_cell(rng, params, start, stop, p):
 @borrower
 def column_student(row, p):
     """A normal distribution: infinite degrees of freedom."""
-    mean, variance = known_posterior(row, 0, p[0], p[1], p[2])
+    mean, variance = known_posterior(row, 0, p)
     return mean, p[0] + variance, np.inf
 
 
@@ -283,7 +167,7 @@ FAMILY = Family(
     signed=("prior_mean",),
     add=add_cell,
     remove=remove_cell,
-    merge=merge_column,
+    merge=merge_columns,
     log_marginal=column_log_marginal,
     log_predictive=column_log_predictive,
     log_gradient=column_log_gradient,
@@ -293,3 +177,4 @@ FAMILY = Family(
     student=column_student,
     coordinates=no_coordinates(),
 )
+TABLES.register(FAMILY)

@@ -42,7 +42,7 @@ from bayesgrove.likelihoods.gaussian_diagonal import (
     coordinate,
     posterior_rate,
 )
-from bayesgrove.likelihoods.moments import added, merge_cells, removed
+from bayesgrove.likelihoods.moments import added, merge_columns, removed
 
 ROUNDING = 3
 """Place of the variances of the roundings, summed, after the count, mean and spread of the logs."""
@@ -99,7 +99,7 @@ def remove_rounded_log(row, at, x, grain):
 @borrower
 def merge_logs(out, a, b, start, stop):
     """Merge the moments of the logs; all that stands after them adds."""
-    merge_cells(out, a, b, start, 1)
+    merge_columns(out, a, b, start, start + ROUNDING)
     for i in range(start + ROUNDING, stop):
         out[i] = a[i] + b[i]
 

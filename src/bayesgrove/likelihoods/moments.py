@@ -49,24 +49,8 @@ def merged(n_a, mean_a, spread_a, n_b, mean_b, spread_b):
 
 
 @kernel
-def add_cells(row, first, x):
-    """Put the cells `x` into the columns whose statistics start at `first`."""
-    for j in range(x.size):
-        at = first + WIDTH * j
-        row[at], row[at + 1], row[at + 2] = added(row[at], row[at + 1], row[at + 2], x[j])
-
-
-@kernel
-def remove_cells(row, first, x):
-    """Take the cells `x` out of the columns whose statistics start at `first`."""
-    for j in range(x.size):
-        at = first + WIDTH * j
-        row[at], row[at + 1], row[at + 2] = removed(row[at], row[at + 1], row[at + 2], x[j])
-
-
-@kernel
 def add_grained_cells(row, x, grain):
-    """As `add_cells`; each observed cell brings the variance of its rounding, `grain[j]`, into the spread."""
+    """Put a row of cells in; each observed one brings the variance of its rounding, `grain[j]`, into the spread."""
     for j in range(x.size):
         at = WIDTH * j
         row[at], row[at + 1], row[at + 2] = added(row[at], row[at + 1], row[at + 2], x[j])
@@ -76,7 +60,7 @@ def add_grained_cells(row, x, grain):
 
 @kernel
 def remove_grained_cells(row, x, grain):
-    """As `remove_cells`; each observed cell takes the variance of its rounding out of the spread."""
+    """Take a row of cells out; each observed one takes the variance of its rounding out of the spread."""
     for j in range(x.size):
         at = WIDTH * j
         row[at], row[at + 1], row[at + 2] = without_grain(row[at], row[at + 1], row[at + 2], x[j], grain[j])
@@ -104,12 +88,6 @@ def remove_cell(row, at, x, fixed):
 
 
 @borrower
-def merge_column(out, a, b, start, stop):
-    """Merge one column."""
-    merge_cells(out, a, b, start, 1)
-
-
-@borrower
 def add_grain(row, at, x, grain):
     """Bring the variance of a cell's rounding into the spread."""
     if not math.isnan(x):
@@ -122,9 +100,8 @@ def remove_grained_cell(row, at, x, grain):
     row[at], row[at + 1], row[at + 2] = without_grain(row[at], row[at + 1], row[at + 2], x, grain)
 
 
-@kernel
-def merge_cells(out, a, b, first, n_columns):
-    """Merge columns whose statistics start at `first`; `out` may be `a` or `b`."""
-    for j in range(n_columns):
-        at = first + WIDTH * j
+@borrower
+def merge_columns(out, a, b, start, stop):
+    """Merge the columns whose statistics stand from `start` to `stop`; `out` may be `a` or `b`."""
+    for at in range(start, stop, WIDTH):
         out[at], out[at + 1], out[at + 2] = merged(a[at], a[at + 1], a[at + 2], b[at], b[at + 1], b[at + 2])

@@ -13,7 +13,6 @@ import numpy as np
 
 from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.core.table import Table
-from bayesgrove.likelihoods import contract
 from bayesgrove.likelihoods.base import (
     Encoding,
     Likelihood,
@@ -22,6 +21,7 @@ from bayesgrove.likelihoods.base import (
     plain,
     refuse_uncountable,
 )
+from bayesgrove.likelihoods.columnwise import TABLES
 from bayesgrove.likelihoods.counts import digamma_rise, merge_sums
 from bayesgrove.likelihoods.family import COUNTS, SPREAD, Coordinates, Family
 from bayesgrove.stats.special import log_rising
@@ -40,17 +40,17 @@ class PoissonPrior(NamedTuple):
     rate: np.ndarray
 
 
-@kernel
-def add_count(row, at, x):
-    """Count one cell; a NaN is not counted."""
+@borrower
+def add_count(row, at, x, fixed):
+    """Count one cell, not a NaN; nothing is fixed."""
     if not math.isnan(x):
         row[at + COUNT] += 1.0
         row[at + SUM] += x
         row[at + LOG_FACTORIALS] += math.lgamma(x + 1.0)
 
 
-@kernel
-def remove_count(row, at, x):
+@borrower
+def remove_count(row, at, x, fixed):
     """Take a cell out; exact zeros where no cell or nothing but zeros is left."""
     if math.isnan(x):
         return
@@ -65,119 +65,6 @@ def remove_count(row, at, x):
 def gamma_log_marginal(n, total, shape, rate):
     """Log marginal of n counts without their factorials."""
     return log_rising(shape, total) - shape * math.log1p(n / rate) - total * math.log(rate + n)
-
-
-@kernel
-def poisson_log_predictive(row, at, x, shape, rate):
-    """Negative binomial: the marginal of one cell under the posterior's numbers."""
-    shape, rate = shape + row[at + SUM], rate + row[at + COUNT]
-    return gamma_log_marginal(1.0, x, shape, rate) - math.lgamma(x + 1.0)
-
-
-@kernel
-def poisson_log_marginal(row, at, shape, rate):
-    """Log marginal of one column."""
-    return gamma_log_marginal(row[at + COUNT], row[at + SUM], shape, rate) - row[at + LOG_FACTORIALS]
-
-
-@kernel
-def poisson_log_gradient(row, at, shape, rate):
-    """Derivatives of the log marginal by log shape and log rate."""
-    n, total = row[at + COUNT], row[at + SUM]
-    by_shape = digamma_rise(shape, total) - shape * math.log1p(n / rate)
-    return by_shape, shape - (shape + total) * rate / (rate + n)
-
-
-@kernel
-def poisson_draw_mean(rng, row, at, shape, rate):
-    """Draw the mean of one column from the posterior."""
-    return rng.gamma(shape + row[at + SUM], 1.0) / (rate + row[at + COUNT])
-
-
-@contract.n_stats.register(PoissonPrior)
-def n_stats(prior):
-    """Count, sum and log factorials of each column."""
-    return WIDTH * prior.shape.size
-
-
-@contract.add.register(PoissonPrior)
-def add(prior, row, x):
-    """Count each observed cell."""
-    for j in range(x.size):
-        add_count(row, WIDTH * j, x[j])
-
-
-@contract.remove.register(PoissonPrior)
-def remove(prior, row, x):
-    """Take the cells out of the sums."""
-    for j in range(x.size):
-        remove_count(row, WIDTH * j, x[j])
-
-
-@contract.merge.register(PoissonPrior)
-def merge(prior, out, a, b):
-    """All statistics add."""
-    merge_sums(out, a, b, 0, out.size)
-
-
-@contract.log_marginal.register(PoissonPrior)
-def log_marginal(prior, row):
-    """Sum over columns."""
-    total = 0.0
-    for j in range(prior.shape.size):
-        total += poisson_log_marginal(row, WIDTH * j, prior.shape[j], prior.rate[j])
-    return total
-
-
-@contract.log_predictive.register(PoissonPrior)
-def log_predictive(prior, row, x):
-    """Sum over the observed columns."""
-    total = 0.0
-    for j in range(x.size):
-        if not math.isnan(x[j]):
-            total += poisson_log_predictive(row, WIDTH * j, x[j], prior.shape[j], prior.rate[j])
-    return total
-
-
-@contract.log_gradient.register(PoissonPrior)
-def log_gradient(prior, row, out):
-    """By log shape and log rate, summed over columns."""
-    for j in range(prior.shape.size):
-        by_shape, by_rate = poisson_log_gradient(row, WIDTH * j, prior.shape[j], prior.rate[j])
-        out[0] += by_shape
-        out[1] += by_rate
-
-
-@contract.n_params.register(PoissonPrior)
-def n_params(prior):
-    """The mean of each column."""
-    return prior.shape.size
-
-
-@contract.draw_params.register(PoissonPrior)
-def draw_params(prior, rng, row, out):
-    """Gamma draws."""
-    for j in range(prior.shape.size):
-        out[j] = poisson_draw_mean(rng, row, WIDTH * j, prior.shape[j], prior.rate[j])
-
-
-@contract.draw_data.register(PoissonPrior)
-def draw_data(prior, rng, params, out):
-    """One Poisson number per column."""
-    for j in range(out.size):
-        out[j] = float(rng.poisson(params[j]))
-
-
-@contract.hyper.register(PoissonPrior)
-def hyper(prior):
-    """Shape and rate each get one factor shared by all columns."""
-    return HYPER
-
-
-@contract.with_hyper.register(PoissonPrior)
-def with_hyper(prior, factors):
-    """Scale both arrays."""
-    return PoissonPrior(prior.shape * factors[0], prior.rate * factors[1])
 
 
 @dataclass(frozen=True)
@@ -218,40 +105,30 @@ class Poisson(Likelihood):
 
 
 @borrower
-def column_add(row, at, x, fixed):
-    """`add_count`; nothing is fixed."""
-    add_count(row, at, x)
-
-
-@borrower
-def column_remove(row, at, x, fixed):
-    """`remove_count`."""
-    remove_count(row, at, x)
-
-
-@borrower
 def column_log_marginal(row, start, stop, p):
-    """`poisson_log_marginal`."""
-    return poisson_log_marginal(row, start, p[0], p[1])
+    """Log marginal of one column."""
+    return gamma_log_marginal(row[start + COUNT], row[start + SUM], p[0], p[1]) - row[start + LOG_FACTORIALS]
 
 
 @borrower
 def column_log_predictive(row, start, stop, x, p):
-    """`poisson_log_predictive`."""
-    return poisson_log_predictive(row, start, x, p[0], p[1])
+    """Negative binomial: the marginal of one cell under the posterior's numbers."""
+    shape, rate = p[0] + row[start + SUM], p[1] + row[start + COUNT]
+    return gamma_log_marginal(1.0, x, shape, rate) - math.lgamma(x + 1.0)
 
 
 @borrower
 def column_log_gradient(row, start, stop, p):
     """By log shape and log rate."""
-    by_shape, by_rate = poisson_log_gradient(row, start, p[0], p[1])
-    return by_shape, by_rate, 0.0
+    n, total, shape, rate = row[start + COUNT], row[start + SUM], p[0], p[1]
+    by_shape = digamma_rise(shape, total) - shape * math.log1p(n / rate)
+    return by_shape, shape - (shape + total) * rate / (rate + n), 0.0
 
 
 @kernel
 def column_draw_params(rng, row, start, stop, p, out):
     """The mean."""
-    out[start] = poisson_draw_mean(rng, row, start, p[0], p[1])
+    out[start] = rng.gamma(p[0] + row[start + SUM], 1.0) / (p[1] + row[start + COUNT])
 
 
 @kernel
@@ -276,7 +153,7 @@ def column_n_values(log_weight, row, width, p):
     shape, rate = p[0] + row[SUM], p[1] + row[COUNT]
     limit = 1.0 / (1.0 + rate)
     x = math.floor(shape / rate) + 1.0
-    log_p = log_weight + poisson_log_predictive(row, 0, x, p[0], p[1])
+    log_p = log_weight + column_log_predictive(row, 0, width, x, p)
     while True:
         ratio = max(limit, (shape + x) / (x + 1.0) * limit)
         if ratio < 1.0 and log_p - math.log(1.0 - ratio) < math.log(NEGLIGIBLE):
@@ -312,8 +189,8 @@ FAMILY = Family(
     width=WIDTH,
     support=COUNTS,
     hyper=HYPER,
-    add=column_add,
-    remove=column_remove,
+    add=add_count,
+    remove=remove_count,
     merge=merge_sums,
     log_marginal=column_log_marginal,
     log_predictive=column_log_predictive,
@@ -324,3 +201,4 @@ FAMILY = Family(
     n_values=column_n_values,
     coordinates=Coordinates(("shape", "rate"), coordinate, assign, normals),
 )
+TABLES.register(FAMILY)

@@ -11,14 +11,8 @@ from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
 from bayesgrove.likelihoods.gaussian_known import GaussianKnownVariancePrior
 from bayesgrove.likelihoods.multinomial import MultinomialPrior
 from bayesgrove.scoring.count_lanes import CodeScorer, WordScorer
-from bayesgrove.scoring.lanes import (
-    DiagonalScorer,
-    FullScorer,
-    KnownScorer,
-    RowScorer,
-    full_gamma_steps,
-    gamma_step_table,
-)
+from bayesgrove.scoring.full_lanes import FullScorer, full_gamma_steps
+from bayesgrove.scoring.lanes import DiagonalScorer, KnownScorer, RowScorer, gamma_step_table
 
 
 def choose_scorer(prior: Any, n_rows: int, *, complete: bool) -> Any:

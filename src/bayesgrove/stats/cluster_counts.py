@@ -55,8 +55,6 @@ def log_v_finite(n_items: int, concentration: float, components: Components, mos
 def log_v_generalised_gamma(n_items: int, concentration: float, sigma: float, most: int) -> np.ndarray:
     """log V(n, K), K = 1 .. most, u integrated out.
 
-    Notes
-    -----
     V = (a s)^K / Gamma(n) int u^(n-1) exp(-a ((1+u)^s - 1)) (1+u)^(K s - n) du. With y = s log(1+u) it is the integral
     over y > 0 of (1 - e^(-y/s))^(n-1) e^(Ky - a(e^y - 1)) dy a^K s^(K-1) / Gamma(n); the trapezoid in log y converges
     faster than any power of its step.

@@ -10,24 +10,16 @@ from bayesgrove.stats.partitions import relabel
 
 
 class PathNodes(NamedTuple):
-    """The nodes that paths run through; the root is node 0, the others follow level by level by first appearance.
-
-    Attributes
-    ----------
-    node : int64 array of shape (n_items, n_levels)
-        The node of each item at each level below the root.
-    parent : int64 array of shape (n_nodes,)
-        -1 for the root.
-    level : int64 array of shape (n_nodes,)
-        0 for the root.
-    size : int64 array of shape (n_nodes,)
-        Items whose path runs through the node.
-    """
+    """The nodes that paths run through; the root is node 0, the others follow level by level by first appearance."""
 
     node: np.ndarray
+    """(n_items, n_levels): the node of each item at each level below the root."""
     parent: np.ndarray
+    """(n_nodes,): -1 for the root."""
     level: np.ndarray
+    """(n_nodes,): 0 for the root."""
     size: np.ndarray
+    """(n_nodes,): items whose path runs through the node."""
 
     @property
     def has_sibling(self) -> np.ndarray:
@@ -99,8 +91,6 @@ def node_centroids(rows: np.ndarray, nodes: PathNodes) -> np.ndarray:
 def inner_distances(rows: np.ndarray, nodes: PathNodes) -> np.ndarray:
     """Mean squared distance of two items of each node, shape (n_nodes,); nan for nodes of one item.
 
-    Notes
-    -----
     The mean over pairs is 2 / (N - 1) times the sum of squared distances from the centroid.
     """
     centred = rows - rows.mean(axis=0)

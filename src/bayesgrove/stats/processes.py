@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln
 
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.jit import kernel
@@ -38,8 +37,6 @@ def check_concentration(concentration: float) -> float:
 def log_crp(sizes, concentration):
     """Log probability of one partition with these block sizes; empty blocks (0) are skipped.
 
-    Notes
-    -----
     lgamma(a) - lgamma(n + a) + K log a + sum of lgamma(size).
     """
     n_items = 0
@@ -110,20 +107,6 @@ def fill_pitman_yor(concentration, discount, n_items, table):
         total += math.log(concentration + k * discount)
 
 
-def log_pitman_yor(sizes: ArrayLike, concentration: float, discount: float) -> float:
-    """Log probability of one partition with these block sizes.
-
-    Examples
-    --------
-    >>> round(float(np.exp(log_pitman_yor([2, 1], 1.0, 0.5))), 6)
-    0.125
-    """
-    counts = np.asarray(sizes, float)
-    table = np.empty(counts.size + 1)
-    fill_pitman_yor(concentration, discount, int(counts.sum()), table)
-    return float(table[-1] + (gammaln(counts - discount) - math.lgamma(1.0 - discount)).sum())
-
-
 # Mixture of finite mixtures
 
 GEOMETRIC, POISSON, BETA_NEGATIVE_BINOMIAL = 0, 1, 2
@@ -182,16 +165,3 @@ def fill_finite(concentration, components, n_items, table):
     """log V(n, K) for K = 1 .. n to `table`; entry 0 and those beyond n are 0."""
     for k in range(table.size):
         table[k] = log_finite_weight(n_items, k, concentration, components) if 0 < k <= n_items else 0.0
-
-
-def log_finite_mixture(sizes: ArrayLike, concentration: float, components: Components = USUAL_COMPONENTS) -> float:
-    """Log probability of one partition with these block sizes.
-
-    Examples
-    --------
-    >>> round(float(np.exp(log_finite_mixture([2], 1.0)) + np.exp(log_finite_mixture([1, 1], 1.0))), 6)
-    1.0
-    """
-    counts = np.asarray(sizes, float)
-    log_weight = log_finite_weight(int(counts.sum()), counts.size, concentration, Components(*map(float, components)))
-    return float(log_weight + (gammaln(counts + concentration) - math.lgamma(concentration)).sum())

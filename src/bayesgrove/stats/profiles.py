@@ -28,29 +28,21 @@ class Feature(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """Means and rates of groups of rows, with intervals, and how much each feature tells about membership.
-
-    Attributes
-    ----------
-    features : tuple of Feature
-    mean, low, high : float64 arrays of shape (n_groups, n_features)
-        Mean of the group's cells and its 95 % interval: Student's for numbers, Jeffreys' for rates. nan where a group
-        has no cells; a single number has no interval.
-    telling : float64 array of shape (n_groups, n_features)
-        Bits per row that are gained by describing the group and the rest each by its own normal law (or its own rate)
-        instead of all rows by one; moments are shrunk towards those of all rows by one row's worth. Of a rate it is the
-        mutual information with membership; of numbers it can be more, as all rows together are seldom normal. 0 for a
-        feature that is the same everywhere.
-    overall : float64 array of shape (n_features,)
-        Mean over all rows.
-    """
+    """Means and rates of groups of rows, with intervals, and how much each feature tells about membership."""
 
     features: tuple[Feature, ...]
     mean: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    """`mean`, `low` and `high`, (n_groups, n_features): mean of the group's cells and its 95 % interval: Student's
+    for numbers, Jeffreys' for rates. nan where a group has no cells; a single number has no interval."""
     telling: np.ndarray
+    """(n_groups, n_features): bits per row that are gained by describing the group and the rest each by its own normal
+    law (or its own rate) instead of all rows by one; moments are shrunk towards those of all rows by one row's worth.
+    Of a rate it is the mutual information with membership; of numbers it can be more, as all rows together are seldom
+    normal. 0 for a feature that is the same everywhere."""
     overall: np.ndarray
+    """(n_features,): mean over all rows."""
 
     def strongest(self, most: int) -> np.ndarray:
         """Numbers of each group's most telling features, the strongest first; shape (n_groups, most or fewer)."""

@@ -84,10 +84,7 @@ def distances(tables: LabelTables, n_rows: int, first_column: int) -> np.ndarray
 def silhouettes(tables: LabelTables, clusters: np.ndarray, counts_itself: bool) -> np.ndarray:
     """Silhouette of every tree for clusters numbered from 0, none of them empty and at least two.
 
-    Parameters
-    ----------
-    counts_itself : bool
-        Whether the mean distance within a cluster divides by all members, the tree itself included.
+    `counts_itself`: the mean distance within a cluster divides by all members, the tree itself included.
     """
     n_clusters = int(clusters.max()) + 1
     pairs, of_tree, sizes = np.unique(tables.table_of * n_clusters + clusters, return_inverse=True, return_counts=True)

@@ -48,8 +48,6 @@ def draw_log_categorical(rng, log_weights):
 def draw_log_gamma(rng, shape):
     """Log of a Gamma(shape, 1) variate; finite however small the shape.
 
-    Notes
-    -----
     Gamma(a) = Gamma(a + 1) U^(1/a), and -log U is exponential: below shape 0.001 most variates themselves
     underflow to 0, their logs do not.
     """
@@ -86,8 +84,6 @@ def draw_dirichlet(rng: np.random.Generator, concentrations: np.ndarray) -> np.n
 def draw_binomial(rng, size, probability):
     """Number of successes in `size` trials; numpy's own takes the compiler about three times as long.
 
-    Notes
-    -----
     Exact but for the rounding of the law itself, which grows with the size of lgamma.
     """
     rare = min(probability, 1.0 - probability)

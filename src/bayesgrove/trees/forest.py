@@ -19,33 +19,23 @@ OVERFLOW_RULES = ("share_last", "truncate", "error")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Forest:
-    """Trees one after another; within a tree every parent stands before its children, the root first.
-
-    Attributes
-    ----------
-    labels : int32 array of shape (n_nodes,)
-        Codes 0 .. n_labels - 1; -1 is an unknown label.
-    parents : int32 array of shape (n_nodes,)
-        Index of the parent in these arrays, -1 at roots.
-    positions : int32 array of shape (n_nodes,)
-        0 at roots, else 1 .. max_outdegree; siblings may share one.
-    internal : bool array of shape (n_nodes,)
-        True where there are children; a node without children may be internal too, all its places being empty.
-    offsets : int64 array of shape (n_trees + 1,)
-        Nodes of tree i are offsets[i] .. offsets[i + 1] - 1.
-    n_labels, max_outdegree : int
-    values : float64 array of shape (n_nodes, n_features), optional
-        Continuous labels in place of codes; a row of nan is unknown.
-    """
+    """Trees one after another; within a tree every parent stands before its children, the root first."""
 
     labels: np.ndarray
+    """(n_nodes,): codes 0 .. n_labels - 1; -1 is an unknown label."""
     parents: np.ndarray
+    """(n_nodes,): index of the parent in these arrays, -1 at roots."""
     positions: np.ndarray
+    """(n_nodes,): 0 at roots, else 1 .. max_outdegree; siblings may share one."""
     internal: np.ndarray
+    """(n_nodes,): true where there are children; a node without children may be internal too, all its places being
+    empty."""
     offsets: np.ndarray
+    """(n_trees + 1,): nodes of tree i are offsets[i] .. offsets[i + 1] - 1."""
     n_labels: int
     max_outdegree: int
     values: np.ndarray | None = None
+    """(n_nodes, n_features): continuous labels in place of codes; a row of nan is unknown."""
 
     def __post_init__(self) -> None:
         for name, dtype in (("labels", np.int32), ("parents", np.int32), ("positions", np.int32)):
@@ -116,12 +106,7 @@ class Forest:
     def with_max_outdegree(self, max_outdegree: int, overflow: str = "share_last") -> tuple["Forest", int]:
         """The trees with positions up to the largest allowed, and the number of nodes that stood beyond it.
 
-        Parameters
-        ----------
-        max_outdegree : int
-            Number of positions.
-        overflow : {"share_last", "truncate", "error"}
-            Nodes beyond move to the last position, or go with all below them, or are refused.
+        These move to the last position ("share_last"), go with all below them ("truncate") or are refused ("error").
         """
         check_overflow_rule(max_outdegree, overflow)
         beyond = self.positions > max_outdegree

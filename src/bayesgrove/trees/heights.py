@@ -15,8 +15,6 @@ def odds_offset(item: np.ndarray, log_merge_odds: np.ndarray) -> float:
 def heights_from_odds(parent: np.ndarray, item: np.ndarray, log_merge_odds: np.ndarray) -> np.ndarray:
     """Offset plus the running maximum over descendants of -log odds; leaves lie at 0.
 
-    Notes
-    -----
     A parent's odds may exceed a child's (72 of 300 random tables), so -log odds alone is no height. The
     offset makes heights non-negative; merges certain for or against (infinite odds) are drawn at the
     nearest finite height of the same tree.

@@ -10,18 +10,13 @@ from bayesgrove.trees.table import Tree
 
 
 class DisplayTree(NamedTuple):
-    """A tree and where its nodes come from.
-
-    Attributes
-    ----------
-    tree : Tree
-        Heights say how many levels are below: 0 at items, 1 at nodes of the deepest level, and so on up.
-    origin : int64 array of shape (n_nodes,)
-        The node of the paths that each node of the tree stands for; -1 for items that are not alone in a node.
-    """
+    """A tree and where its nodes come from."""
 
     tree: Tree
+    """Heights say how many levels are below: 0 at items, 1 at nodes of the deepest level, and so on up."""
     origin: np.ndarray
+    """(n_nodes,): the node of the paths that each node of the tree stands for; -1 for items that are not alone in a
+    node."""
 
 
 def display_tree(nodes: PathNodes, leaf_labels: tuple[str, ...] | None = None) -> DisplayTree:

@@ -39,15 +39,9 @@ class Basis(NamedTuple):
 
 
 def first_basis(bound: Bound, concentration: Any, is_open: OpenColumns | None = None) -> Basis:
-    """What rebuilds start from, from a likelihood bound to the first rows.
+    """What rebuilds start from, from a likelihood bound to the first rows before anything was learned.
 
-    Parameters
-    ----------
-    bound : Bound
-        Before anything was learned.
-    concentration : float or "auto"
-    is_open : OpenColumns, optional
-        Where it is known already; else it is read off the rows.
+    `is_open` is given where it is known already; else it is read off the rows.
     """
     learn_concentration = isinstance(concentration, str) and concentration == "auto"
     log_concentration = 0.0 if learn_concentration else math.log(check_concentration(concentration))

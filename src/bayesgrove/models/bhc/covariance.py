@@ -19,18 +19,9 @@ Fit = Callable[[Bound], Fitted]
 
 
 def with_covariances(bound: Bound, rows: Any, hyper: str) -> Bound | None:
-    """The table under full covariances; None where that is no choice.
+    """The table, bound under independent columns, under full covariances; None where that is no choice.
 
     All columns must be Gaussian, those in use complete and not too many, and rows more than columns.
-
-    Parameters
-    ----------
-    bound : Bound
-        Under independent columns.
-    rows : ndarray or DaskRows
-        Encoded rows.
-    hyper : str
-        What is learned, as in `bind`.
     """
     used = bound.encoding.ignored == IN_USE
     d = int(np.count_nonzero(used))
@@ -54,19 +45,9 @@ def is_complete(rows: Any, used: np.ndarray) -> bool:
 
 
 def fit_either(diagonal: Bound, full: Bound, rows: Any, fit: Fit, fit_all: Fit | None = None) -> Fitted:
-    """The fit under the prior of higher evidence.
+    """The fit under the prior of higher evidence: both are in the same units, so that their evidence bounds compare.
 
-    Both are in the same units, so that their evidence bounds compare.
-
-    Parameters
-    ----------
-    diagonal, full : Bound
-    rows : ndarray or DaskRows
-        Encoded rows; where they are many, some of them decide.
-    fit : callable
-        Finds the tree of a bound table.
-    fit_all : callable, optional
-        The same for all rows where they are not those of the bound table.
+    `fit` finds the tree of a bound table. Where rows are many some of them decide, and `fit_all` fits all.
     """
     n, fit_all = rows.shape[0], fit_all or fit
     if n <= rows_compared(n):

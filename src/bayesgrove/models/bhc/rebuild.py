@@ -77,19 +77,9 @@ class Workspace:
 def rebuilt(
     basis: Basis, values: np.ndarray, labels: np.ndarray | None, where: np.ndarray | None, n_threads: int = 1
 ) -> Rebuilt:
-    """New clusters of all rows.
+    """New clusters of all encoded rows; the number of threads does not matter.
 
-    Parameters
-    ----------
-    basis : Basis
-    values : ndarray of shape (n_rows, n_columns)
-        Encoded cells.
-    labels : int array of shape (n_rows,) or None
-        The present partition; None: it is searched for, however many rows there are.
-    where : ndarray or None
-        Where the hyperparameters were found the last time.
-    n_threads : int
-        The result does not depend on it.
+    `labels` are the present partition (None: it is searched for), `where` is where the hyperparameters were found last.
     """
     work = Workspace(basis, values, n_threads)
     if values.shape[0] == 1:

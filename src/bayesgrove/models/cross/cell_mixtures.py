@@ -168,14 +168,7 @@ def fill_probabilities(prior, j, size, log_weight, stats, numbers, out):
 
 
 def probabilities(prior: ColumnsPrior, mixtures: CellMixtures) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities of the values 0, 1, ... of discrete cells.
-
-    Returns
-    -------
-    start : int array of shape (n_cells + 1,)
-        Those of cell c are flat[start[c]:start[c + 1]]; none for real numbers.
-    flat : float array
-    """
+    """Probabilities of the values 0, 1, ... of discrete cells: those of cell c are flat[start[c]:start[c + 1]]."""
     sizes = support_sizes(prior, *mixtures)
     place = np.concatenate([[0], np.cumsum(sizes)])
     return place, all_probabilities(prior, *mixtures, place)

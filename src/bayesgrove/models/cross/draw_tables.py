@@ -16,44 +16,30 @@ MOST_BYTES = 256 * 2**20
 
 
 class Draws(NamedTuple):
-    """Cross-clusterings of one table; statistics stand as in a chain's state, where a column has one view only.
-
-    Attributes
-    ----------
-    log_weight : float array of shape (n_draws,)
-        Their exponentials sum to 1.
-    views : int64 array of shape (n_draws, n_columns)
-        View of each column.
-    first_view : int64 array of shape (n_draws + 1,)
-        Where the views of each draw begin among all.
-    labels : int32 array of shape (n_views_of_all, n_rows)
-        Cluster of each row in each view.
-    n_clusters : int64 array of shape (n_views_of_all,)
-    first_cluster : int64 array of shape (n_views_of_all + 1,)
-        Where the clusters of each view begin in `sizes`.
-    sizes : float array
-        Rows of each cluster.
-    first_stats : int64 array of shape (n_draws + 1,)
-        Where the statistics of each draw begin.
-    stats : float array of shape (all, n_stats)
-        Row first_stats[t] + k has at start[j] .. the statistics of column j in cluster k of its view.
-    params : float array of shape (n_draws, n_columns, 4)
-        Numbers of the columns' priors.
-    concentrations : float array of shape (n_draws, 2)
-        Of rows and of columns.
-    """
+    """Cross-clusterings of one table; statistics stand as in a chain's state, where a column has one view only."""
 
     log_weight: np.ndarray
+    """(n_draws,): their exponentials sum to 1."""
     views: np.ndarray
+    """(n_draws, n_columns): view of each column."""
     first_view: np.ndarray
+    """(n_draws + 1,): where the views of each draw begin among all."""
     labels: np.ndarray
+    """(n_views_of_all, n_rows): cluster of each row in each view."""
     n_clusters: np.ndarray
+    """(n_views_of_all,)."""
     first_cluster: np.ndarray
+    """(n_views_of_all + 1,): where the clusters of each view begin in `sizes`."""
     sizes: np.ndarray
+    """Rows of each cluster."""
     first_stats: np.ndarray
+    """(n_draws + 1,): where the statistics of each draw begin."""
     stats: np.ndarray
+    """(all, n_stats): row first_stats[t] + k has at start[j] .. the statistics of column j in cluster k of its view."""
     params: np.ndarray
+    """(n_draws, n_columns, 4): numbers of the columns' priors."""
     concentrations: np.ndarray
+    """(n_draws, 2): of rows and of columns."""
 
     @property
     def n_draws(self) -> int:
@@ -107,18 +93,9 @@ def make_draws(
     params: np.ndarray | None,
     concentrations: np.ndarray,
 ) -> Draws:
-    """Draws from the views of the columns (draw, column), the labels of the rows of each, and their numbers.
+    """Draws from views of the columns (draw, column), labels of the rows of each (view, row), and their numbers.
 
-    Parameters
-    ----------
-    prior : ColumnsPrior
-        Its numbers serve all draws where `params` is None.
-    values : array of shape (n_rows, n_columns)
-        Encoded cells.
-    views : int array of shape (n_draws, n_columns)
-    rows : sequence of int arrays of shape (n_views, n_rows)
-    params : float array of shape (n_draws, n_columns, 4), optional
-    concentrations : float array of shape (n_draws, 2)
+    The numbers of the prior serve all draws where `params` (draw, column, 4) is None; `concentrations` is (draw, 2).
     """
     counts = np.ones(len(views))
     if params is None and (concentrations == concentrations[0]).all():  # then equal labels are equal draws

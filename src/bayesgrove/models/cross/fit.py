@@ -49,14 +49,7 @@ def first_numbers(bound: Bound, row_concentration: Any, column_concentration: An
 def fit_views(bound: Bound, concentrations: tuple[Any, Any], settings: SearchSettings, **how: Any) -> Fitted:
     """Search for views; numbers marked "auto" are learned from the flat bound of many starts first.
 
-    Parameters
-    ----------
-    bound : Bound
-    concentrations : pair
-        Of rows and columns, numbers or "auto".
-    settings : SearchSettings
-    **how
-        `evidence`, `n_threads` and `row_search` of the problem.
+    `concentrations` of rows and columns are numbers or "auto"; `how` has `evidence`, `n_threads` and `row_search`.
     """
     numbers, wanted = first_numbers(bound, *concentrations)
     first = None

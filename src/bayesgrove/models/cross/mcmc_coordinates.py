@@ -26,28 +26,19 @@ from bayesgrove.stats.special import LOG_2PI, softplus
 
 
 class Hyperpriors(NamedTuple):
-    """Distributions of all hyperparameters that may be learned.
-
-    Attributes
-    ----------
-    gamma : float array of shape (2, 2)
-        Shape and rate of the concentrations of rows and of columns.
-    free : bool array of shape (2,)
-        Which concentrations are learned.
-    tied : bool
-        Whether one concentration, that of rows, serves both.
-    centre, spread : float arrays of shape (n_columns, 4)
-        Normal hyperpriors of the coordinates.
-    learned : bool array of shape (n_columns, 4)
-        Which coordinates are learned.
-    """
+    """Distributions of all hyperparameters that may be learned."""
 
     gamma: np.ndarray
+    """(2, 2): shape and rate of the concentrations of rows and of columns."""
     free: np.ndarray
+    """(2,): which concentrations are learned."""
     tied: bool
+    """Whether one concentration, that of rows, serves both."""
     centre: np.ndarray
     spread: np.ndarray
+    """`centre` and `spread`, (n_columns, 4): normal hyperpriors of the coordinates."""
     learned: np.ndarray
+    """(n_columns, 4): which coordinates are learned."""
 
 
 def default_hyperpriors(target: Target, *, concentrations: bool = True, columns: bool = True) -> Hyperpriors:

@@ -116,21 +116,10 @@ def cannot_learn(likelihood: Likelihood, free: tuple[str, ...], name: str) -> st
 def make_sampler(
     bound: Bound, concentrations: tuple[Any, Any], learned: np.ndarray, init: Any, n_temperatures: int, name: str
 ) -> CrossCatSampler:
-    """The sampler of a bound table.
+    """The sampler of a bound table of `Columns`.
 
-    Parameters
-    ----------
-    bound : Bound
-        Of `Columns`.
-    concentrations : pair of float or "auto"
-        Of rows and columns.
-    learned : bool array of shape (n_columns, 4)
-        Of `learned_coordinates`.
-    init : str or labels of the columns
-    n_temperatures : int
-        Number of coupled chains.
-    name : str
-        Of the model, in the fingerprint of runs.
+    `concentrations` of rows and columns are numbers or "auto"; `learned` (n_columns, 4) is that of
+    `learned_coordinates`; `init` is a name or labels of the columns; `name` stands in the fingerprint of runs.
     """
     target = make_target(bound.prior, bound.values)
     free = np.array([isinstance(alpha, str) for alpha in concentrations])

@@ -61,6 +61,18 @@ def cell_weights(family, p, rows, sizes, n_open, x, alpha, weights):
     return total
 
 
+@kernel(inline="always")
+def place_of(rng, i, weights, total, n_open, forced, labels, places):
+    """The cluster that row i joins, drawn by the weights, or that of its label; `n_open` is a new one."""
+    if forced:
+        k = places[labels[i]] if places[labels[i]] >= 0 else n_open
+        places[labels[i]] = k
+    else:
+        k = draw_weighted(rng, weights, n_open + 1, total)
+        labels[i] = k
+    return k
+
+
 @kernel
 def sequential_codes(rng, codes, code_weights, alpha, forced, labels, sizes):
     """`sequential` of a discrete column; `code_weights` are prior weights of the categories, 1, 2, ..., 0 their sum."""
@@ -82,12 +94,7 @@ def sequential_codes(rng, codes, code_weights, alpha, forced, labels, sizes):
                 total += weights[k]
             weights[n_open] = alpha * weight / all_weights
         total += weights[n_open]
-        if forced:
-            k = places[labels[i]] if places[labels[i]] >= 0 else n_open
-            places[labels[i]] = k
-        else:
-            k = draw_weighted(rng, weights, n_open + 1, total)
-            labels[i] = k
+        k = place_of(rng, i, weights, total, n_open, forced, labels, places)
         product *= weights[k] / total
         if product < TINY:
             log_q += math.log(product)
@@ -111,12 +118,7 @@ def sequential_cells(rng, family, p, width, cells, alpha, forced, labels, sizes)
     n_open, log_q = 0, 0.0
     for i in range(n):
         total = cell_weights(family, p, rows, sizes, n_open, cells[i], alpha, weights)
-        if forced:
-            k = places[labels[i]] if places[labels[i]] >= 0 else n_open
-            places[labels[i]] = k
-        else:
-            k = draw_weighted(rng, weights, n_open + 1, total)
-            labels[i] = k
+        k = place_of(rng, i, weights, total, n_open, forced, labels, places)
         log_q += math.log(weights[k] / total)
         if k == n_open:
             n_open += 1
@@ -159,12 +161,7 @@ def sequential_gaussian(rng, cells, observed, params, j, tables, at, alpha, forc
                 weights[k] = sizes[k]
             weights[n_open] = alpha
             total = i + alpha
-        if forced:
-            k = places[labels[i]] if places[labels[i]] >= 0 else n_open
-            places[labels[i]] = k
-        else:
-            k = draw_weighted(rng, weights, n_open + 1, total)
-            labels[i] = k
+        k = place_of(rng, i, weights, total, n_open, forced, labels, places)
         log_q += math.log(weights[k] / total)
         if k == n_open:
             n_open += 1

@@ -96,34 +96,22 @@ def swap_chains(
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class CrossCatSampler:
-    """Cross-clusterings of one table: see `inference.sampler.Sampler` for the methods.
-
-    Attributes
-    ----------
-    target : Target
-    params : float array of shape (n_columns, 4)
-        Numbers of the columns' priors, as chains begin.
-    concentrations : tuple of two floats
-        Of rows and of columns, as chains begin.
-    hyperpriors : Hyperpriors
-    first : callable
-        One of `mcmc_starts`.
-    betas : tuple of float
-        1 and falling: powers of the target that coupled chains sample.
-    log_measure : float
-        From encoded densities to those of the raw cells.
-    about : mapping
-        What else tells this model from others, in JSON's types.
-    """
+    """Cross-clusterings of one table: see `inference.sampler.Sampler` for the methods."""
 
     target: Target
     params: np.ndarray
+    """(n_columns, 4): numbers of the columns' priors, as chains begin."""
     concentrations: tuple[float, float]
+    """Of rows and of columns, as chains begin."""
     hyperpriors: Hyperpriors
     first: Start
+    """One of `mcmc_starts`."""
     betas: tuple[float, ...] = (1.0,)
+    """1 and falling: powers of the target that coupled chains sample."""
     log_measure: float = 0.0
+    """From encoded densities to those of the raw cells."""
     about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """What else tells this model from others, in JSON's types."""
 
     def __post_init__(self) -> None:
         betas = np.asarray(self.betas, float)

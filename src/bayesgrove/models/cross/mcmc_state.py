@@ -1,4 +1,4 @@
-"""The state of a CrossCat chain as flat arrays, its log joint, and a check of all that is kept.
+"""The state of a CrossCat chain as flat arrays, and its log joint.
 
 A column stands in one view only, so that statistics need no place for the view: `stats[k, start[j]:start[j + 1]]` are
 those of cluster k of column j's own view. When views are renumbered no statistics move.
@@ -26,33 +26,22 @@ FIRST_CAPACITY = 16
 
 
 class Views(NamedTuple):
-    """Partitions and statistics; entries beyond the numbers of views and clusters are rubbish.
-
-    Attributes
-    ----------
-    of_column : int64 array of shape (n_columns,)
-        View of each column, 0 .. n_views - 1.
-    n_views : int64 array of shape (1,)
-        Number of views.
-    widths : int64 array of shape (n_columns + 1,)
-        Columns in each view.
-    labels : int64 array of shape (n_columns + 1, n_rows)
-        Cluster of each row in each view.
-    n_clusters : int64 array of shape (n_columns + 1,)
-        Clusters of each view.
-    sizes : int64 array of shape (n_columns + 1, capacity)
-        Rows in each cluster of each view.
-    stats : float array of shape (capacity, n_stats)
-        Statistics of each column in the clusters of its view.
-    """
+    """Partitions and statistics; entries beyond the numbers of views and clusters are rubbish."""
 
     of_column: np.ndarray
+    """(n_columns,): view of each column, 0 .. n_views - 1."""
     n_views: np.ndarray
+    """(1,): number of views."""
     widths: np.ndarray
+    """(n_columns + 1,): columns in each view."""
     labels: np.ndarray
+    """(n_columns + 1, n_rows): cluster of each row in each view."""
     n_clusters: np.ndarray
+    """(n_columns + 1,): clusters of each view."""
     sizes: np.ndarray
+    """(n_columns + 1, capacity): rows in each cluster of each view."""
     stats: np.ndarray
+    """(capacity, n_stats): statistics of each column in the clusters of its view."""
 
 
 @dataclass(slots=True)
@@ -223,37 +212,3 @@ def log_joint_of(target, hyperpriors, views, params, tables, concentrations):
 def log_joint(target: Target, hyperpriors: Hyperpriors, state: State) -> float:
     """Log joint of encoded cells, partitions and all that is learned."""
     return float(log_joint_of(target, hyperpriors, state.views, state.params, state.tables, state.concentrations))
-
-
-def check(target: Target, state: State) -> None:
-    """Raise ValueError where what is kept differs from what the labels say; for tests."""
-    views = state.views
-    n_views = state.n_views
-    if not np.array_equal(np.unique(views.of_column), np.arange(n_views)):
-        raise ValueError(f"views are not 0 .. {n_views - 1}: {np.unique(views.of_column)}")
-    fresh = make_state(target, views.of_column, state.row_labels(), state.params, state.concentrations)
-    order = fresh.views.of_column[np.unique(views.of_column, return_index=True)[1]]
-    for v in range(n_views):
-        labels, k = views.labels[v], int(views.n_clusters[v])
-        if not np.array_equal(np.unique(labels), np.arange(k)):
-            raise ValueError(f"labels of view {v} are not 0 .. {k - 1}: {np.unique(labels)}")
-        if not np.array_equal(np.bincount(labels), views.sizes[v, :k]):
-            raise ValueError(f"sizes {views.sizes[v, :k]} of view {v} are not {np.bincount(labels)}")
-        if views.widths[v] != fresh.views.widths[order[v]]:
-            raise ValueError(f"view {v} has {fresh.views.widths[order[v]]} columns, not {views.widths[v]}")
-    _check_stats(target, state, fresh, order)
-    if not np.allclose(state.tables, fresh.tables, rtol=1e-9, atol=1e-9):
-        raise ValueError("tables are not those of the numbers")
-
-
-def _check_stats(target: Target, state: State, fresh: State, order: np.ndarray) -> None:
-    """Compare statistics cluster by cluster: the fresh state numbers clusters by first appearance."""
-    for j, v in enumerate(state.views.of_column):
-        labels = state.views.labels[v]
-        place = np.unique(labels, return_index=True)[1]
-        theirs = fresh.views.labels[order[v]][place]
-        span = slice(target.start[j], target.start[j + 1])
-        ours = state.views.stats[: place.size, span]
-        error = np.abs(ours - fresh.views.stats[theirs, span]).max()
-        if not error <= 1e-6 * (1.0 + np.abs(ours).max()):
-            raise ValueError(f"statistics of column {j} are off by {error}")

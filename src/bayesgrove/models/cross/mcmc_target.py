@@ -24,41 +24,30 @@ STIRLING_FROM = 50.0
 
 
 class Target(NamedTuple):
-    """A table and its columns' families; never changed. Numbers of the columns' priors belong to the state.
-
-    Attributes
-    ----------
-    family, start : int64 arrays
-        As in `ColumnsPrior`.
-    n_codes : int64 array of shape (n_columns,)
-        Number of categories of discrete columns (2 for Bernoulli), 0 for others.
-    table_at : int64 array of shape (n_columns + 1,)
-        First table of each column.
-    by_column, by_row : float arrays of shapes (n_columns, n_rows) and (n_rows, n_columns)
-        Encoded cells, NaN where missing.
-    codes_by_column, codes_by_row : int32 arrays of the same shapes
-        Category plus 1 of discrete columns, 1 of others; 0 for a missing cell.
-    bits, bit_at : arrays
-        As `mcmc_bits.bits_of_codes` gives them.
-    centre : float array of shape (n_columns,)
-        Mean of the observed cells: sums of squares are taken about it.
-    log_n, log_gamma_n : float arrays
-        log(n) and lgamma(n) for n up to one more than the rows or the columns; entries 0 are never used.
-    """
+    """A table and its columns' families; never changed. Numbers of the columns' priors belong to the state."""
 
     family: np.ndarray
     start: np.ndarray
+    """`family` and `start`: as in `ColumnsPrior`."""
     n_codes: np.ndarray
+    """(n_columns,): number of categories of discrete columns (2 for Bernoulli), 0 for others."""
     table_at: np.ndarray
+    """(n_columns + 1,): first table of each column."""
     by_column: np.ndarray
     by_row: np.ndarray
+    """`by_column` and `by_row`: encoded cells, NaN where missing."""
     codes_by_column: np.ndarray
     codes_by_row: np.ndarray
+    """`codes_by_column` and `codes_by_row`: category plus 1 of discrete columns, 1 of others; 0 for a missing cell."""
     bits: np.ndarray
     bit_at: np.ndarray
+    """`bits` and `bit_at`: as `mcmc_bits.bits_of_codes` gives them."""
     centre: np.ndarray
+    """(n_columns,): mean of the observed cells: sums of squares are taken about it."""
     log_n: np.ndarray
     log_gamma_n: np.ndarray
+    """`log_n` and `log_gamma_n`: log(n) and lgamma(n) for n up to one more than the rows or the columns; entries 0 are
+    never used."""
 
 
 def make_target(prior: ColumnsPrior, values: np.ndarray) -> Target:

@@ -50,24 +50,16 @@ LOG_2 = math.log(2.0)
 
 
 class Side(NamedTuple):
-    """Rows of a set of columns, and what the ratio needs of them.
-
-    Attributes
-    ----------
-    labels : int64 array of shape (n_rows,)
-    sizes : int64 array
-    n_clusters : int
-    log_q : float
-        Probability of the allocation.
-    log_p : float
-        Of the partition of the rows and of the cells.
-    """
+    """Rows of a set of columns, and what the ratio needs of them."""
 
     labels: np.ndarray
+    """(n_rows,)."""
     sizes: np.ndarray
     n_clusters: int
     log_q: float
+    """Probability of the allocation."""
     log_p: float
+    """Of the partition of the rows and of the cells."""
 
 
 @kernel(inline="always")

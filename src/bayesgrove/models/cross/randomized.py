@@ -59,8 +59,6 @@ def below(nodes: list[Node], root: int) -> list[int]:
 def side_log_weights(problem: Problem, nodes: list[Node], inside: list[int], rule: str) -> np.ndarray:
     """Log weight of each node of a side (its root first) in the prediction of a further column.
 
-    Notes
-    -----
     omega_k N_k, with omega the probability inside the side that k is exactly one view.
 
     **Erratum** The printed rule weighs a side by pi, the prior of merging inside it, and leaves out N_k

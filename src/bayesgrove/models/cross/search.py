@@ -63,44 +63,31 @@ DEFAULTS = SearchSettings()
 
 @dataclass(frozen=True, eq=False)
 class CrossFit:
-    """Views of a table, the tree of its columns and a tree of the rows in each view.
-
-    Attributes
-    ----------
-    column_tree : Tree
-        Columns log_merge_odds, log_q, log_d and log_evidence (of the rows, given that the node is one view).
-    node_row_children : tuple of int arrays of shape (n_rows - 1, 2)
-        Merges of the row tree of every node of `column_tree`.
-    view_labels : int array of shape (n_columns,)
-    views : tuple of int arrays
-        Columns of each view.
-    row_trees : tuple of Tree
-        The rows in each view, with the columns log_merge_odds, log_q and log_d.
-    view_log_evidence : float array of shape (n_views,)
-    log_evidence_bound : float
-        Of the column tree; a lower bound on the evidence of the cross mixture if `evidence` is "bound".
-    flat_bound : float
-        Of `views` alone.
-    evidence, method : str
-        The evidence used for views, and the search that was used.
-    n_row_trees : int
-        Row trees grown in all.
-    bounds : dict of str to float
-        Flat bound after each step of the search.
-    """
+    """Views of a table, the tree of its columns and a tree of the rows in each view."""
 
     column_tree: Tree
+    """Columns log_merge_odds, log_q, log_d and log_evidence (of the rows, given that the node is one view)."""
     node_row_children: tuple[np.ndarray, ...]
+    """(n_rows - 1, 2): merges of the row tree of every node of `column_tree`."""
     view_labels: np.ndarray
+    """(n_columns,)."""
     views: tuple[np.ndarray, ...]
+    """Columns of each view."""
     row_trees: tuple[Tree, ...]
+    """The rows in each view, with the columns log_merge_odds, log_q and log_d."""
     view_log_evidence: np.ndarray
+    """(n_views,)."""
     log_evidence_bound: float
+    """Of the column tree; a lower bound on the evidence of the cross mixture if `evidence` is "bound"."""
     flat_bound: float
+    """Of `views` alone."""
     evidence: str
     method: str
+    """`evidence` and `method`: the evidence used for views, and the search that was used."""
     n_row_trees: int
+    """Row trees grown in all."""
     bounds: dict[str, float]
+    """Flat bound after each step of the search."""
 
 
 def exact_work(n_rows: int, n_columns: int) -> float:
@@ -123,12 +110,7 @@ def chosen_method(problem: Problem, settings: SearchSettings) -> str:
 def search(problem: Problem, settings: SearchSettings = DEFAULTS, first: np.ndarray | None = None) -> CrossFit:
     """Find views, the tree of the columns and the row trees of the views.
 
-    Parameters
-    ----------
-    problem : Problem
-    settings : SearchSettings
-    first : int array of shape (n_columns,), optional
-        Views to polish from besides all others; what is found is at least as good.
+    `first` (n_columns,) are views to polish from besides all others; what is found is at least as good.
     """
     check_problem(problem)
     check_settings(settings.randomized)

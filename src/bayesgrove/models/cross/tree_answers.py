@@ -50,33 +50,22 @@ def check_choice(name: str, value: str, choices: Sequence[str]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class TreeAnswers:
-    """Predictives and queries of a fitted tree of columns; see `Answers` for what each method gives.
-
-    Attributes
-    ----------
-    prior : ColumnsPrior
-    values : ndarray of shape (n_rows, n_columns)
-        Encoded cells of the training table.
-    log_rows, log_columns : float
-        Logs of the concentrations.
-    skeleton : Skeleton
-        Nodes of the column tree that carry weight.
-    trees : RowTrees
-        Row trees of these nodes and of the views of the point estimate.
-    view_tree : int array of shape (n_views,)
-        Number of the row tree of each view of the point estimate.
-    view_labels : int array of shape (n_views, n_rows)
-        Clusters of the rows in each, a cut of its tree.
-    """
+    """Predictives and queries of a fitted tree of columns; see `Answers` for what each method gives."""
 
     prior: ColumnsPrior
     values: np.ndarray
+    """(n_rows, n_columns): encoded cells of the training table."""
     log_rows: float
     log_columns: float
+    """`log_rows` and `log_columns`: logs of the concentrations."""
     skeleton: Skeleton
+    """Nodes of the column tree that carry weight."""
     trees: RowTrees
+    """Row trees of these nodes and of the views of the point estimate."""
     view_tree: np.ndarray
+    """(n_views,): number of the row tree of each view of the point estimate."""
     view_labels: np.ndarray
+    """(n_views, n_rows): clusters of the rows in each, a cut of its tree."""
 
     @property
     def n_rows(self) -> int:

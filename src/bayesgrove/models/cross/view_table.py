@@ -89,18 +89,10 @@ class Part(NamedTuple):
 def view_table(
     prior: ColumnsPrior, values: np.ndarray, log_measure: np.ndarray | None = None, square: int | None = None
 ) -> ViewTable:
-    """The table of encoded `values` (n_rows, n_columns) under `prior`.
+    """The table of encoded `values` (n_rows, n_columns), NaN missing, under `prior`, which must split over columns.
 
-    Parameters
-    ----------
-    prior : ColumnsPrior
-        A likelihood that does not split over columns is refused.
-    values : ndarray of shape (n_rows, n_columns)
-        NaN is a missing cell.
-    log_measure : ndarray of shape (n_columns,), optional
-        What the encoding adds to the log density of each observed cell of a column.
-    square : int, optional
-        Most entries of a table by two numbers; by default what `largest_square` gives for the prior.
+    `log_measure` (n_columns,) is what the encoding adds to the log density of each observed cell of a column, `square`
+    the most entries of a table by two numbers (by default what `largest_square` gives).
     """
     if not isinstance(prior, ColumnsPrior):
         raise InvalidLikelihoodError(

@@ -37,8 +37,6 @@ def weigh_paths(tree, weight, densities, top, alpha, depth, prior, nodes, runnin
     The walk's node is the candidate: a leaf stands for itself, an inner node for a new branch below it. Counts are
     without the datum.
 
-    Notes
-    -----
     leaf: prod_l N_l / (N_{l-1} + alpha) ell(beta_leaf); branch below u: [the same down to u] alpha / (N_u + alpha)
     ell(beta_u), exact because below u every step is certain and E[beta_leaf | beta_u] = beta_u.
     """

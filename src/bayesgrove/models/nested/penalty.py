@@ -31,27 +31,18 @@ FIRST_SIBLINGS = 16
 
 
 class Penalty(NamedTuple):
-    """What kernels need to know of a penalty.
-
-    Attributes
-    ----------
-    kind : int
-        One of PENALTIES.
-    strength : float
-        C.
-    margin : float
-        eps0.
-    data : float array of shape (n, n_coordinates)
-        Rows as the discriminants see them.
-    log_chance : float array of shape (n, n_columns)
-        "chance": log g_n in one column. "chance-max": log g_{n,j} in column j. Others: no columns.
-    """
+    """What kernels need to know of a penalty."""
 
     kind: int
+    """One of PENALTIES."""
     strength: float
+    """C."""
     margin: float
+    """eps0."""
     data: np.ndarray
+    """(n, n_coordinates): rows as the discriminants see them."""
     log_chance: np.ndarray
+    """(n, n_columns): "chance": log g_n in one column. "chance-max": log g_{n,j} in column j. Others: no columns."""
 
 
 class Links(NamedTuple):

@@ -22,8 +22,6 @@ N_ROWS_AT_ONCE = 4096
 def log_mean_discount(strength: float, mean: np.ndarray, spread: np.ndarray) -> np.ndarray:
     """log E[exp(-2C max(0, zeta))] for zeta ~ N(mean, spread^2), elementwise.
 
-    Notes
-    -----
     With b = mean/spread - 2C spread the closed form is Phi(-mean/spread) + exp(-2C mean + 2C^2 spread^2) Phi(b). Where
     b is negative the exponent and log Phi(b) are both huge and cancel; erfcx holds their sum.
     """
@@ -49,8 +47,6 @@ def log_chance_of_levels(
 ) -> np.ndarray:
     """log g_{n,j} of one level with j siblings, shape (n, most_siblings + 1); nothing is asked without siblings.
 
-    Notes
-    -----
     g_{n,j} = int j phi(t) Phi(t)^(j-1) e(eps0 + s t) dt, s = nu0 |x_n|, where e is the mean discount over the own
     node of the datum and t the best of its j siblings; in logs, because a large C makes every term tiny.
     """

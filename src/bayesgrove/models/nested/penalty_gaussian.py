@@ -9,17 +9,15 @@ import numpy as np
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import borrower, kernel
-from bayesgrove.likelihoods.gaussian_full import cholesky, solve_lower
 from bayesgrove.models.nested.penalty import child_towards, score
 from bayesgrove.models.nested.penalty_slice import linked_nodes
+from bayesgrove.stats.dense import cholesky, solve_lower
 
 
 @borrower
 def draw_hinge_scale(rng, distance):
     """lambda ~ GIG(1/2, 1, distance^2), distance = |C zeta|; mean 1 + distance.
 
-    Notes
-    -----
     The reciprocal of an inverse Gaussian variate of mean 1/distance, computed without dividing by the distance: library
     samplers lose all digits, or give values below 0, from a mean of about 1e8 on.
     """
@@ -146,8 +144,6 @@ def log_prior(eta, node, scale):
 def augment_discriminants(rng, penalty, links, eta, leaf, scale):
     """Propose each discriminant from the Gaussian of 5.2 and test it, in place; the number accepted. For "max" only.
 
-    Notes
-    -----
     **Erratum**: the Gaussian holds the worst constraint of each datum fixed, but it depends on eta: a proposal, not
     the conditional. The test `test_printed_update_misses` shows what the missing test of acceptance costs.
     """

@@ -11,21 +11,14 @@ from bayesgrove.models.nested.target import MAXIMUM
 
 
 class Members(NamedTuple):
-    """Data by leaf, which no regraft changes, or groups of data that stand for them.
-
-    Attributes
-    ----------
-    first : int64 array of shape (capacity + 1,)
-        Those of leaf z are `items[first[z] : first[z + 1]]`.
-    items : int64 array
-        Rows.
-    weight : float array
-        How many data each row stands for.
-    """
+    """Data by leaf, which no regraft changes, or groups of data that stand for them."""
 
     first: np.ndarray
+    """(capacity + 1,): those of leaf z are `items[first[z] : first[z + 1]]`."""
     items: np.ndarray
+    """Rows."""
     weight: np.ndarray
+    """How many data each row stands for."""
 
 
 class Block(NamedTuple):
@@ -75,8 +68,6 @@ def in_order_of_leaves(members, data):
 def make_groups(members, component, data, n_slots):
     """Data of one leaf and one component as one: members that stand for several, and their mean rows.
 
-    Notes
-    -----
     Hinges are convex functions of a row, so that those of a group are at least those of its mean times its size
     (Jensen), and nearly that where its rows are alike.
     """

@@ -57,8 +57,6 @@ def penalised_metropolis_paths(
 ):
     """Visit the data `order[done:]` with one proposal of the nCRP each; returns as `paths.gibbs_paths`.
 
-    Notes
-    -----
     Accepted with min(1, ell' R' / (ell R)), R over all data.
     **Erratum**: the paper's ratio has the hinge of datum n only (`own_only`), but a node that appears or disappears
     changes the siblings of others; `test_golden_metropolis_hinges` has both numbers.

@@ -172,8 +172,6 @@ def move_discriminants(
 def draw_discriminant_variance(target: Target, state: State) -> None:
     """nu0^2 ~ IG(a + d' n_nodes / 2, b + sum |eta|^2 / 2), where it is learned.
 
-    Notes
-    -----
     The chance-normalised penalties depend on nu0 through their tables: there the same draw is a proposal, accepted with
     the ratio of the normalisers.
     """

@@ -259,8 +259,6 @@ def evaluate_all(rng, penalty, tree, eta, n, work, n_found, hung_from, scale):
 def draw_branch(rng, penalty, tree, eta, n, work, n_found, n_total, chosen, hung_from, scale):
     """Draw candidates by their true weights, from logs, `chosen` (or NULL) drawn already; candidate and their number.
 
-    Notes
-    -----
     Rejection from bounds that are tightened on the way: whatever happened, a candidate comes out with a probability
     proportional to its true weight, because the weights themselves never depend on what was drawn. A branch is rejected
     as soon as its hinges are above an exponential draw; those that were added stay in its bound.

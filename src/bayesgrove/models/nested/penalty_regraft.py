@@ -192,8 +192,6 @@ def choose_place(hinges, of_groups, tree, eta, data, groups, node, places, n_fou
     `data` and `groups` are members, block and the size of the block; `home` is where the node hung, most often the one
     that is chosen, and the first that is evaluated.
 
-    Notes
-    -----
     Energies are at least what they were taken for, so that a value only falls when it is evaluated: the search ends
     when the best evaluated one is above all others. One that falls below the best is not evaluated to its end. In
     large blocks bounds of the sum of all rows are far below the energies, and more so the more rows there are; groups,

@@ -118,8 +118,6 @@ def hinges_exceed(kind, margin, spans, depth, along, across, angle, limit):
 def slice_discriminants(rng, penalty, links, eta, leaf, depth, scale):
     """One elliptical slice step (Murray, Adams & MacKay 2010) of all discriminants, in place; angles tried.
 
-    Notes
-    -----
     The state stays on the ellipse eta cos t + nu sin t, nu from the prior; the threshold is log R + log U.
     """
     nodes = linked_nodes(links)

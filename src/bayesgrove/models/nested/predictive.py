@@ -35,36 +35,27 @@ CHUNK_ROWS = 4_096
 
 
 class Kept(NamedTuple):
-    """What prediction needs of some draws; nodes and components of all draws one after the other.
-
-    Attributes
-    ----------
-    node_start, component_start : int64 arrays of shape (n_draws + 1,)
-        Where the nodes and the components (the remainder first) of each draw begin.
-    parent : int64 array of shape (n_nodes_of_all_draws,)
-        Within the draw; -1 for roots.
-    size : float64 array of shape (n_nodes_of_all_draws,)
-        Data through each node.
-    weight : float64 array of shape (sum over draws of nodes x components,)
-        Row by row.
-    rows : float64 array of shape (n_components_of_all_draws, width)
-        Means, or statistics of the likelihood; zeros for the remainder.
-    values : float64 array of shape (n_draws, 6)
-    discriminants : float64 array of shape (n_nodes_of_all_draws, n_coordinates)
-        Zeros for roots; no columns without penalty.
-    share : float64 array of shape (n_nodes_of_all_draws, n_nodes_of_the_estimate)
-        Of each node's members, where the estimate has them at the same level.
-    """
+    """What prediction needs of some draws; nodes and components of all draws one after the other."""
 
     node_start: np.ndarray
     component_start: np.ndarray
+    """`node_start` and `component_start`, (n_draws + 1,): where the nodes and the components (the remainder first) of
+    each draw begin."""
     parent: np.ndarray
+    """(n_nodes_of_all_draws,): within the draw; -1 for roots."""
     size: np.ndarray
+    """(n_nodes_of_all_draws,): data through each node."""
     weight: np.ndarray
+    """(sum over draws of nodes x components,): row by row."""
     rows: np.ndarray
+    """(n_components_of_all_draws, width): means, or statistics of the likelihood; zeros for the remainder."""
     values: np.ndarray
+    """(n_draws, 6)."""
     discriminants: np.ndarray
+    """(n_nodes_of_all_draws, n_coordinates): zeros for roots; no columns without penalty."""
     share: np.ndarray
+    """(n_nodes_of_all_draws, n_nodes_of_the_estimate): of each node's members, where the estimate has them at the same
+    level."""
 
     @property
     def n_draws(self) -> int:
@@ -172,22 +163,10 @@ def component_scores(law, data, values, rows, out):
 
 
 def joint_masses(kept: Kept, law: Any, data: np.ndarray, energies: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """Joint density of rows with each node of the estimate, averaged over draws.
+    """Joint density of rows with each node of the estimate, averaged over draws: log scales (n_rows,) and masses.
 
-    Parameters
-    ----------
-    kept : Kept
-    law : SampledMeans or Collapsed
-        Of these rows.
-    data : float array of shape (n_rows, n_columns)
-    energies : callable, optional
-        Of a `KeptDraw`: what each row pays at each of its nodes, (n_rows, n_nodes).
-
-    Returns
-    -------
-    log_scale : array of shape (n_rows,)
-    masses : array of shape (n_rows, n_nodes_of_the_estimate)
-        What to multiply its exponential with: joining the leaves, branching off below inner nodes.
+    Masses (n_rows, n_nodes of the estimate) multiply the exponential of the scale: joining the leaves, branching off
+    below inner nodes. `energies` of a `KeptDraw` are what each row pays at each of its nodes, (n_rows, n_nodes).
     """
     n_rows = data.shape[0]
     log_scale, masses = np.full(n_rows, -np.inf), np.zeros((n_rows, kept.share.shape[1]))

@@ -21,19 +21,12 @@ REMEDY = (
 
 
 class Preparation(NamedTuple):
-    """How rows become what is sampled: ((x - centre) directions') / scale.
-
-    Attributes
-    ----------
-    centre : array of shape (n_columns,)
-        Zeros where rows are not centred.
-    directions : array of shape (n_components, n_columns)
-        Principal axes; no rows where there is no projection.
-    scale : float
-    """
+    """How rows become what is sampled: ((x - centre) directions') / scale."""
 
     centre: np.ndarray
+    """(n_columns,): zeros where rows are not centred."""
     directions: np.ndarray
+    """(n_components, n_columns): principal axes; no rows where there is no projection."""
     scale: float
 
     @property

@@ -149,8 +149,6 @@ def regraft_node(rng, tree, mixture, values, tables, node, log_gamma_n, log_gamm
 def regraft_level(rng, tree, mixture, values, tables, nodes, n_nodes, log_gamma_n, log_gamma_alpha, tallies):
     """Regraft each of the nodes of a level, in a random order that `nodes` gets; False on failure.
 
-    Notes
-    -----
     The regraft of one node leaves the law given the level's nodes as it is, so a scan does in any order that is
     independent of the tree above them, which the scan changes. The order of the tree is not: siblings would follow
     each other, and another law would come out. No regraft adds or removes a node of the level: an order drawn once

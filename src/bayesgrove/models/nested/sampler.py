@@ -43,20 +43,13 @@ SPLIT_MERGE_TALLIES = ("splits", "merges", "split_merges")
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class NestedSampler:
-    """Hierarchies of one table: see `inference.sampler.Sampler` for the methods.
-
-    Attributes
-    ----------
-    target : Target
-    log_measure : float
-        From encoded densities to those of the raw data.
-    about : mapping
-        What else tells this model from others, in JSON's types.
-    """
+    """Hierarchies of one table: see `inference.sampler.Sampler` for the methods."""
 
     target: Target
     log_measure: float = 0.0
+    """From encoded densities to those of the raw data."""
     about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """What else tells this model from others, in JSON's types."""
 
     @property
     def n_items(self) -> int:

@@ -18,68 +18,45 @@ NO_PENALTY, MAXIMUM, SUM, CHANCE, CHANCE_MAXIMUM, LEVELS = range(6)
 
 
 class SampledMeans(NamedTuple):
-    """Components are spherical Gaussians whose means are drawn: x ~ N(theta_k, s2 I), theta_k ~ N(0, h2 I).
-
-    Attributes
-    ----------
-    squared_norm : float array of shape (n,)
-        Of each datum.
-    """
+    """Components are spherical Gaussians whose means are drawn: x ~ N(theta_k, s2 I), theta_k ~ N(0, h2 I)."""
 
     squared_norm: np.ndarray
+    """(n,): of each datum."""
 
 
 class Collapsed(NamedTuple):
-    """Components of any conjugate likelihood whose parameters are integrated out.
-
-    Attributes
-    ----------
-    prior : NamedTuple
-        Of the likelihood.
-    alone : float array of shape (n,)
-        Log density of each datum as a component of its own.
-    """
+    """Components of any conjugate likelihood whose parameters are integrated out."""
 
     prior: Any
+    """Of the likelihood."""
     alone: np.ndarray
+    """(n,): log density of each datum as a component of its own."""
 
 
 class Target(NamedTuple):
-    """Data, laws and settings.
-
-    Attributes
-    ----------
-    data : float array of shape (n, d)
-        Encoded by the likelihood.
-    law : SampledMeans or Collapsed
-        Of the components.
-    depth : int
-        L: leaves are at this level, the root at 0.
-    n_components : int
-        Of the finite variant; 0 for countably many.
-    values : float array of shape (6,)
-        Numbers chains begin with.
-    hyperpriors : float array of shape (6, 2)
-        Shape and rate of the Gamma priors of the concentrations, shape and scale of the inverse Gamma priors of the
-        variances; NaN where a number is fixed.
-    penalty : int
-        NO_PENALTY or a kind of penalty: whether there are discriminants.
-    strength, margin : float
-        C and eps0.
-    margin_data : float array of shape (n, d')
-        What discriminants see: the data, perhaps scaled, perhaps with a column of ones; no columns without them.
-    """
+    """Data, laws and settings."""
 
     data: np.ndarray
+    """(n, d): encoded by the likelihood."""
     law: Any
+    """Of the components."""
     depth: int
+    """L: leaves are at this level, the root at 0."""
     n_components: int
+    """Of the finite variant; 0 for countably many."""
     values: np.ndarray
+    """(6,): numbers chains begin with."""
     hyperpriors: np.ndarray
+    """(6, 2): shape and rate of the Gamma priors of the concentrations, shape and scale of the inverse Gamma priors of
+    the variances; NaN where a number is fixed."""
     penalty: int
+    """NO_PENALTY or a kind of penalty: whether there are discriminants."""
     strength: float
     margin: float
+    """`strength` and `margin`: C and eps0."""
     margin_data: np.ndarray
+    """(n, d'): what discriminants see: the data, perhaps scaled, perhaps with a column of ones; no columns without
+    them."""
 
 
 def make_target(

@@ -25,24 +25,17 @@ FLOOR = 0.001
 
 
 class Guide(NamedTuple):
-    """A guide tree in leaf order, with the weights by which its nodes are chosen.
-
-    Attributes
-    ----------
-    order : int64 array of shape (n,)
-        Row of the data at each place.
-    key : int64 array of shape (n - 1,)
-    first, last : int64 arrays of shape (n - 1,)
-        Places the node of each gap spans, both inclusive.
-    cumulative : float64 array of shape (n,)
-        Sum of the weights d / (1 + d) + 0.001 / n of the nodes of all gaps before.
-    """
+    """A guide tree in leaf order, with the weights by which its nodes are chosen."""
 
     order: np.ndarray
+    """(n,): row of the data at each place."""
     key: np.ndarray
+    """(n - 1,)."""
     first: np.ndarray
     last: np.ndarray
+    """`first` and `last`, (n - 1,): places the node of each gap spans, both inclusive."""
     cumulative: np.ndarray
+    """(n,): sum of the weights d / (1 + d) + 0.001 / n of the nodes of all gaps before."""
 
 
 def make_guide(rng: np.random.Generator, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -213,24 +213,11 @@ def incremental_forest(
     memory_limit: float = MEMORY_LIMIT,
     progress: Progress | None = None,
 ) -> IncrementalForest:
-    """IBHC of all rows in one order.
+    """IBHC of all encoded rows in one order, the queue.
 
-    Parameters
-    ----------
-    prior : NamedTuple
-        A likelihood's prior.
-    values : ndarray of shape (n_rows, n_columns)
-        Encoded cells.
-    log_kappa : ndarray of shape (n_rows + 1,)
-        Log weight of a cluster by its size, such as log concentration + lgamma(size); entry 0 is not read.
-    order : int array of shape (n_rows,)
-        The queue.
-    noisy : bool
-        Join the nearest root at its top, without descent or split: quicker, poorer trees.
-    memory_limit : float
-        Bytes; more is refused before anything is allocated.
-    progress : callable
-        Called with rows placed and rows in all.
+    `log_kappa` (n_rows + 1,) is the log weight of a cluster by its size, such as log concentration + lgamma(size);
+    entry 0 is not read. `noisy` joins the nearest root at its top, without descent or split: quicker, poorer trees.
+    Beyond `memory_limit` bytes it is refused before anything is allocated; `progress` gets rows placed and rows in all.
     """
     n = values.shape[0]
     forest = new_forest(prior, n, memory_limit=memory_limit)
@@ -308,19 +295,10 @@ def stream_into(
     memory_limit: float = MEMORY_LIMIT,
     progress: Progress | None = None,
 ) -> IncrementalForest:
-    """A forest with rows from number `n_known` on inserted one by one, in their order.
+    """A forest with rows from number `n_known` on inserted one by one, in their order; options of `incremental_forest`.
 
-    How rows are divided into calls changes nothing, to the last bit: the queue is emptied after every row.
-
-    Parameters
-    ----------
-    prior, log_kappa, noisy, memory_limit, progress
-        As in `incremental_forest`.
-    values : ndarray of shape (n_rows, n_columns)
-        The known rows, then the new ones.
-    pairs : int array of shape (n_merges, 2)
-        The shape of the forest over rows 0 .. n_known - 1, as `pack_forest` gives it.
-    n_known : int
+    How rows are divided into calls changes nothing, to the last bit: the queue is emptied after every row. `values` are
+    the known rows, then the new ones; `pairs` is the shape of the forest over the known ones, as of `pack_forest`.
     """
     n = values.shape[0]
     known = np.ascontiguousarray(values[:n_known])

@@ -126,23 +126,10 @@ def streamed(
     memory_limit: float = MEMORY_LIMIT,
     progress: Progress | None = None,
 ) -> StreamState:
-    """The state after more rows; `values` are the known rows, then the new ones.
+    """The state after more rows; `values` are the known encoded rows, then the new ones.
 
-    Parameters
-    ----------
-    state : StreamState
-    values : ndarray of shape (n_rows, n_columns)
-        Encoded cells.
-    rebuild : callable
-        Called with the rows so far, their labels and `where`, whenever their number is on the schedule.
-    finish : bool
-        Rebuild after the last row, too.
-    noisy : bool
-        Join trees at their tops, without looking for the place inside.
-    memory_limit : float
-        Bytes; more is refused before anything is allocated.
-    progress : callable
-        Called with rows known and rows in all.
+    `rebuild` gets the rows so far, their labels and `where`, whenever their number is on the schedule and, with
+    `finish`, after the last; `noisy`, `memory_limit` and `progress` are those of `incremental_forest`.
     """
     n = values.shape[0]
     while state.n_known < n:

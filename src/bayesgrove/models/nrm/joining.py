@@ -35,18 +35,8 @@ def joined_tree(
 ) -> JoinedTree:
     """One tree: the roots of a forest joined greedily, the pair of least log d first.
 
-    Parameters
-    ----------
-    prior : NamedTuple
-        A likelihood's prior.
-    forest : Forest
-    log_kappa : ndarray of shape (n_items + 1,)
-        Log weight of a cluster by its size.
-    n_items : int
-    tempered : bool
-        Join in the size-tempered order instead; `log_kappa` is then that of a Dirichlet process.
-    complete : bool
-        Whether no cell of the data is missing, which the size-tempered order then makes use of.
+    `log_kappa` (n_items + 1,) is the log weight of a cluster by its size. `tempered` joins in the size-tempered order
+    instead, under a Dirichlet process, which is quicker where the data are `complete`.
     """
     pairs, made = merges_of(forest, n_items)
     roots = sorted_roots(forest)

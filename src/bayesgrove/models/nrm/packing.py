@@ -86,21 +86,7 @@ def insert_by_labels(prior, forest, log_kappa, labels):
 def start_forest(
     prior: Any, values: np.ndarray, log_kappa: np.ndarray, labels: np.ndarray, *, memory_limit: float = MEMORY_LIMIT
 ) -> Forest:
-    """A forest with one tree per cluster, its rows inserted in their order.
-
-    Parameters
-    ----------
-    prior : NamedTuple
-        A likelihood's prior.
-    values : ndarray of shape (n_rows, n_columns)
-        Encoded cells.
-    log_kappa : ndarray of shape (n_rows + 1,)
-        Log weight of a cluster by its size.
-    labels : int array of shape (n_rows,)
-        Labels below n_rows.
-    memory_limit : float
-        Bytes; more is refused before anything is allocated.
-    """
+    """A forest with one tree per cluster, its encoded rows inserted in their order; options of `incremental_forest`."""
     forest = new_forest(prior, values.shape[0], memory_limit=memory_limit)
     put_leaves(prior, values, forest, log_kappa, 0)
     insert_by_labels(prior, forest, log_kappa, np.asarray(labels, np.int64))

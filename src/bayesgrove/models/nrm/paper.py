@@ -172,22 +172,9 @@ def paper_sweep(
 ) -> PaperInfo:
     """One sweep of the published sampler, in place. It does not leave the posterior invariant.
 
-    Parameters
-    ----------
-    rng : Generator
-    prior : NamedTuple
-        A likelihood's prior.
-    values : ndarray of shape (n_rows, n_columns)
-        Encoded cells.
-    forest : Forest
-        As `start_forest` gives it; its potentials must be those of `log_kappa` (else call `refresh_forest`).
-    log_kappa : ndarray of shape (n_rows + 1,)
-        Log weight of a cluster by its size.
-    n_global : int
-        Split or merge moves (G in the paper).
-    depth : int
-        Times a node is drawn below the last one in the local move (D in the paper).
-    variant : {"code", "mended", "printed"}
+    The forest is that of `start_forest`, its potentials those of `log_kappa` (else call `refresh_forest`). `n_global`
+    is the number of split or merge moves (G in the paper), `depth` how often a node is drawn below the last one in the
+    local move (D); `variant` is "code", "mended" or "printed".
     """
     if variant not in VARIANTS:
         raise InvalidSettingError(f"paper_variant must be one of {tuple(VARIANTS)}, got {variant!r}.")

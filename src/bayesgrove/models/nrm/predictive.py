@@ -30,28 +30,20 @@ MOST_BYTES = 256 * 2**20
 
 
 class Kept(NamedTuple):
-    """What prediction needs of some draws.
-
-    Attributes
-    ----------
-    start : int64 array of shape (n_draws + 1,)
-        Where the clusters of each draw begin.
-    rows : float64 array of shape (n_clusters_of_all_draws, n_stats)
-    log_weight : float64 array of shape (n_clusters_of_all_draws,)
-    log_new : float64 array of shape (n_draws,)
-        Weight of a new cluster.
-    log_factors : float64 array of shape (n_draws, n_learned)
-        Of the likelihood's numbers.
-    share : float64 array of shape (n_clusters_of_all_draws, n_clusters)
-        Of each cluster's members, where the point estimate has them.
-    """
+    """What prediction needs of some draws."""
 
     start: np.ndarray
+    """(n_draws + 1,): where the clusters of each draw begin."""
     rows: np.ndarray
+    """(n_clusters_of_all_draws, n_stats)."""
     log_weight: np.ndarray
+    """(n_clusters_of_all_draws,)."""
     log_new: np.ndarray
+    """(n_draws,): weight of a new cluster."""
     log_factors: np.ndarray
+    """(n_draws, n_learned): of the likelihood's numbers."""
     share: np.ndarray
+    """(n_clusters_of_all_draws, n_clusters): of each cluster's members, where the point estimate has them."""
 
 
 def draw_weights(

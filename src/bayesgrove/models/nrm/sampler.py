@@ -95,34 +95,22 @@ def varying_numbers(process: Process, numbers: np.ndarray) -> dict[str, float]:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class MixtureSampler:
-    """A mixture of one data set: see `inference.sampler.Sampler` for the methods.
-
-    Attributes
-    ----------
-    prior : NamedTuple
-        Of the likelihood, as the chain begins.
-    values : array of shape (n, d)
-        Encoded rows in the guide's order.
-    guide : Guide
-    process : Process
-    free : tuple of str
-        Names of the likelihood's numbers that are learned.
-    log_measure : float
-        From encoded densities to those of the raw data.
-    first_labels : callable
-        `first_labels(rng)` gives labels of the rows in their own order.
-    about : mapping
-        What else tells this model from others, in JSON's types.
-    """
+    """A mixture of one data set: see `inference.sampler.Sampler` for the methods."""
 
     prior: Any
+    """Of the likelihood, as the chain begins."""
     values: np.ndarray
+    """(n, d): encoded rows in the guide's order."""
     guide: Guide
     process: Process
     free: tuple[str, ...]
+    """Names of the likelihood's numbers that are learned."""
     log_measure: float
+    """From encoded densities to those of the raw data."""
     first_labels: Callable[[np.random.Generator], np.ndarray]
+    """`first_labels(rng)` gives labels of the rows in their own order."""
     about: Mapping[str, Any]
+    """What else tells this model from others, in JSON's types."""
 
     @property
     def n_items(self) -> int:

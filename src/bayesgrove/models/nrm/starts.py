@@ -71,20 +71,17 @@ def searched_labels(prior: Any, values: np.ndarray, log_concentration: float) ->
 
 
 @dataclass(frozen=True)
-class SampleStart:
-    """Clusters of the best tree found over a random sample; other rows join that of largest predictive weight.
-
-    Parameters
-    ----------
-    prior : NamedTuple
-    values : array of shape (n, d)
-        Encoded rows, in their own order.
-    process : Process
-    """
+class RowStart:
+    """What starts from rows need."""
 
     prior: Any
     values: np.ndarray
+    """Encoded rows, (n, d), in their own order."""
     process: Process
+
+
+class SampleStart(RowStart):
+    """Clusters of the best tree found over a random sample; other rows join that of largest predictive weight."""
 
     def __call__(self, rng: np.random.Generator) -> np.ndarray:
         """Labels of all rows."""
@@ -108,21 +105,8 @@ class SampleStart:
         return sample, searched_labels(self.prior, np.ascontiguousarray(self.values[sample]), float(log_kappa[1]))
 
 
-@dataclass(frozen=True)
-class IncrementalStart:
-    """Incremental clustering of all rows, queued in random order.
-
-    Parameters
-    ----------
-    prior : NamedTuple
-    values : array of shape (n, d)
-        Encoded rows, in their own order.
-    process : Process
-    """
-
-    prior: Any
-    values: np.ndarray
-    process: Process
+class IncrementalStart(RowStart):
+    """Incremental clustering of all rows, queued in random order."""
 
     def __call__(self, rng: np.random.Generator) -> np.ndarray:
         """Labels of all rows."""
@@ -139,18 +123,11 @@ class GuideStart:
     the posterior over partitions consistent with the tree. No tree cuts all clusters right, so parts that are better
     together are merged, and rows on the wrong side of a border change over. All rows are used, which makes it as quick
     as it is good; each chain draws its own.
-
-    Parameters
-    ----------
-    prior : NamedTuple
-    values : array of shape (n, d)
-        Encoded rows, in the guide's order.
-    guide : Guide
-    process : Process
     """
 
     prior: Any
     values: np.ndarray
+    """Encoded rows, (n, d), in the guide's order."""
     guide: Guide
     process: Process
 

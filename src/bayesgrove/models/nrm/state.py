@@ -143,19 +143,3 @@ def new_state(scorer: Any, values: np.ndarray, labels: np.ndarray, process: Proc
     weights = Weights(*tables, np.empty(labels.size))
     fill_alone(scorer, values, weights.alone)
     return State(clusters, weights, numbers, np.zeros(0), scorer)
-
-
-def check(state: State, values: np.ndarray) -> None:
-    """Raise ValueError where what is kept differs from what the labels say; for tests."""
-    labels, count, sizes, rows, _, log_marginals = state.clusters
-    n_clusters = int(count[0])
-    if not np.array_equal(np.unique(labels), np.arange(n_clusters)):
-        raise ValueError(f"labels are not 0 .. {n_clusters - 1}: {np.unique(labels)}")
-    if not np.array_equal(np.bincount(labels), sizes[:n_clusters]):
-        raise ValueError(f"sizes {sizes[:n_clusters]} are not {np.bincount(labels)}")
-    fresh = empty_clusters(state.scorer, labels.copy(), n_clusters)
-    rebuild(state.scorer, values, fresh)
-    for name, ours, theirs in (("rows", rows, fresh.rows), ("log marginals", log_marginals, fresh.log_marginal)):
-        error = np.abs(ours[:n_clusters] - theirs[:n_clusters]).max()
-        if not error <= 1e-6 * (1.0 + np.abs(theirs[:n_clusters]).max()):
-            raise ValueError(f"{name} are off by {error}")

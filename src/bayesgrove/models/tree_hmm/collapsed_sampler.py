@@ -65,21 +65,14 @@ def with_plain_links(target: Target, forest: Forest) -> Target:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class CollapsedTreeSampler:
-    """A mixture of a few trees: see `inference.sampler.Sampler` for the methods.
-
-    Attributes
-    ----------
-    target : Target
-        With plain links.
-    first : callable
-        As that of `TreeMixtureSampler`.
-    about : mapping
-        What else tells this model from others, in JSON's types.
-    """
+    """A mixture of a few trees: see `inference.sampler.Sampler` for the methods."""
 
     target: Target
+    """With plain links."""
     first: Callable[[np.random.Generator, Target], tuple[np.ndarray, Parameters]]
+    """As that of `TreeMixtureSampler`."""
     about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """What else tells this model from others, in JSON's types."""
     cells: Cells = dataclasses.field(init=False, repr=False)
     parallel = "processes"
 

@@ -29,18 +29,12 @@ class Counted:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TableKeeper:
-    """A sampler whose draws also have the tables of the components, now and then.
-
-    Attributes
-    ----------
-    sampler : Sampler
-        `TreeMixtureSampler` or `CollapsedTreeSampler`.
-    schedule : Schedule
-        With as many moves in a sweep of burn-in as later.
-    """
+    """A sampler whose draws also have the tables of the components, now and then."""
 
     sampler: Any
+    """`TreeMixtureSampler` or `CollapsedTreeSampler`."""
     schedule: Schedule
+    """With as many moves in a sweep of burn-in as later."""
 
     @property
     def parallel(self) -> str:

@@ -34,20 +34,13 @@ TABLE_NAMES = ("initial", "emission", "switching", "transition", "log_scale")
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TreeMixtureSampler:
-    """A Dirichlet process mixture of one forest: see `inference.sampler.Sampler` for the methods.
-
-    Attributes
-    ----------
-    target : Target
-    first : callable
-        `first(rng, target)` gives labels 0, 1, ... and the parameters of the components that a chain begins with.
-    about : mapping
-        What else tells this model from others, in JSON's types.
-    """
+    """A Dirichlet process mixture of one forest: see `inference.sampler.Sampler` for the methods."""
 
     target: Target
     first: Callable[[np.random.Generator, Target], tuple[np.ndarray, Parameters]]
+    """`first(rng, target)` gives labels 0, 1, ... and the parameters of the components that a chain begins with."""
     about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """What else tells this model from others, in JSON's types."""
 
     @property
     def n_items(self) -> int:

@@ -36,18 +36,13 @@ class VariationalStart:
 
 @dataclass(frozen=True)
 class LabelsStart:
-    """Labels, and tables drawn given them, ten times over.
-
-    Attributes
-    ----------
-    kind : {"one", "random"}
-        All trees in one cluster, or in up to ten at random; without meaning where labels are given.
-    labels : tuple of int, optional
-        The clusters to begin with.
-    """
+    """Labels, and tables drawn given them, ten times over."""
 
     kind: str = "one"
+    """{"one", "random"}: all trees in one cluster, or in up to ten at random; without meaning where labels are
+    given."""
     labels: tuple[int, ...] | None = None
+    """The clusters to begin with."""
 
     def __call__(self, rng: np.random.Generator, target: Target) -> tuple[np.ndarray, Parameters]:
         """Labels and components."""

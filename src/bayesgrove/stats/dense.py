@@ -1,0 +1,57 @@
+"""Small dense matrices inside kernels, without a call of BLAS."""
+
+import math
+
+import numpy as np
+
+from bayesgrove.core.jit import kernel
+
+
+@kernel
+def cholesky(matrix):
+    """Overwrite a positive definite matrix by its lower factor; gives the log determinant."""
+    log_determinant = 0.0
+    for j in range(matrix.shape[0]):
+        floor = 1e-16 * matrix[j, j]  # rows far beyond the prior's scale leave nothing but rounding
+        for i in range(j, matrix.shape[0]):
+            total = matrix[i, j]
+            for k in range(j):
+                total -= matrix[i, k] * matrix[j, k]
+            if i == j:
+                matrix[j, j] = math.sqrt(max(total, floor))
+            else:
+                matrix[i, j] = total / matrix[j, j]
+        for i in range(j):
+            matrix[i, j] = 0.0
+        log_determinant += 2.0 * math.log(matrix[j, j])
+    return log_determinant
+
+
+@kernel
+def solve_lower(factor, vector):
+    """Overwrite `vector` by the solution of factor @ solution = vector; gives its squared length."""
+    length = 0.0
+    for i in range(vector.size):
+        for k in range(i):
+            vector[i] -= factor[i, k] * vector[k]
+        vector[i] /= factor[i, i]
+        length += vector[i] * vector[i]
+    return length
+
+
+@kernel
+def difference(a, start, b):
+    """a[start:] - b as far as b goes."""
+    out = np.empty(b.size)
+    for i in range(b.size):
+        out[i] = a[start + i] - b[i]
+    return out
+
+
+@kernel
+def dot(a, b):
+    """Inner product."""
+    total = 0.0
+    for i in range(a.size):
+        total += a[i] * b[i]
+    return total
