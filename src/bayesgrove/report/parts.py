@@ -54,7 +54,7 @@ def hierarchy_document(result: Result, bounds: Bounds) -> dict[str, Any]:
         "similarity": _similarity(result, bounds.pairs),
         "table": None if described is None else table_document(described),
         "embedding": None if described is None else embedding_document(principal_plane(described)),
-        "counts": None if distribution is None else _counts(distribution),
+        "counts": None if distribution is None else _counts(result, distribution),
     }
 
 
@@ -102,9 +102,10 @@ def _similarity(result: Result, most: int) -> dict[str, Any] | None:
     }
 
 
-def _counts(distribution: CountDistribution) -> dict[str, Any]:
+def _counts(result: Result, distribution: CountDistribution) -> dict[str, Any]:
     kept = distribution.probability >= 1e-4
     return {
+        "n_components": result.n_components if words.counts_components(result) else None,
         "counts": distribution.counts[kept].tolist(),
         "probability": [round(float(p), 6) for p in distribution.probability[kept]],
         "is_sampled": distribution.is_sampled,

@@ -26,13 +26,18 @@ def how_many(result: Result, distribution: CountDistribution | None) -> str:
     if result.n_components > n_clusters:
         united = count(result.n_components, "component")
         start += f" They are unions of {united} of the mixture that no valley of the density separates."
-        if result.cluster_posterior is None:
+        if counts_components(result):
             return (
                 start
                 if distribution is None
                 else f"{start} {_chances(result, distribution, result.n_components, 'component')}"
             )
     return start if distribution is None else f"{start} {_chances(result, distribution, n_clusters, 'cluster')}"
+
+
+def counts_components(result: Result) -> bool:
+    """Whether what is known of numbers is known of components, of which clusters are unions."""
+    return result.n_components > result.n_clusters and result.cluster_posterior is None
 
 
 def how_many_views(result: Result, distribution: CountDistribution | None) -> str:
@@ -80,8 +85,7 @@ def how_sure(result: Result, certainty: np.ndarray | None) -> str:
     mean = float(np.average(certainty[known], weights=weights))
     least = int(np.flatnonzero(known)[np.argmin(certainty[known])])
     start = "Two" if result.diagnostics is not None else "Given this tree, two"
-    of_components = result.n_components > result.n_clusters and result.cluster_posterior is None
-    what = "in one component of the mixture" if of_components else "together"
+    what = "in one component of the mixture" if counts_components(result) else "together"
     words = f"{start} {result.noun}s of one cluster are {what} with probability {chance(mean)} on average"
     if known.sum() == 1:
         return f"{words}."

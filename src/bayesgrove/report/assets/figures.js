@@ -122,20 +122,22 @@ function lineKey({ colour, dash }) {
   return svg.node();
 }
 
-/** How probable each number of clusters is; the number that the page shows is marked. */
+/** How probable each number of clusters, or of the components they are unions of, is; the number shown is marked. */
 function countsFigure(host, model, state) {
   const distribution = model.data.counts;
   if (!distribution || distribution.counts.length === 0) return;
   const place = el("div", { class: "counts-figure" });
-  host.append(el("h3", { text: "Number of clusters" }), place);
-  const draw = () => drawCounts(place, distribution, state.clusters.length);
+  const components = distribution.n_components;
+  host.append(el("h3", { text: components === null ? "Number of clusters" : "Number of components" }), place);
+  const draw = () => drawCounts(place, distribution, components === null ? state.clusters.length : components);
   state.on("cut", draw);
   state.on("theme", draw);
 }
 
 function drawCounts(place, distribution, shown) {
   const words = distribution.is_sampled ? "share of draws" : "probability";
-  const label = `${words} of numbers of clusters: ${distribution.counts.map((n, k) => `${n}: ${chance(distribution.probability[k])}`).slice(0, 30).join(", ")}`;
+  const noun = distribution.n_components === null ? "cluster" : "component";
+  const label = `${words} of numbers of ${noun}s: ${distribution.counts.map((n, k) => `${n}: ${chance(distribution.probability[k])}`).slice(0, 30).join(", ")}`;
   const figure = makeFigure(place, { height: 210, most: 620, label, margin: { top: 24 } });
   const ranges = innerRanges(figure);
   const isNear = shown >= distribution.counts[0] - 3 && shown <= distribution.counts[distribution.counts.length - 1] + 3;
@@ -144,14 +146,14 @@ function drawCounts(place, distribution, shown) {
   const y = d3.scaleLinear([0, d3.max(distribution.probability)], ranges.y).nice();
   const whole = x.ticks(Math.max(2, Math.round(figure.width / 60))).filter(Number.isInteger);
   drawAxes(figure, x, y, {
-    xLabel: "number of clusters", yLabel: words,
+    xLabel: `number of ${noun}s`, yLabel: words,
     xAxis: d3.axisBottom(x).tickValues(whole).tickFormat(d3.format(",d")).tickSizeOuter(0),
   });
   const width = Math.min(34, Math.max(1, (x(1) - x(0)) * 0.8));
   figure.svg.selectAll(null).data(distribution.counts).join("rect").attr("class", "pillar").classed("shown", (n) => n === shown)
     .attr("x", (n) => x(n) - width / 2).attr("width", width)
     .attr("y", (_, k) => y(distribution.probability[k])).attr("height", (_, k) => y(0) - y(distribution.probability[k]))
-    .on("pointermove", (event, n) => showTip(event, [count(n, "cluster"), `${words} ${chance(distribution.probability[distribution.counts.indexOf(n)])}`]))
+    .on("pointermove", (event, n) => showTip(event, [count(n, noun), `${words} ${chance(distribution.probability[distribution.counts.indexOf(n)])}`]))
     .on("pointerleave", () => showTip(null, null));
   const height = distribution.probability[distribution.counts.indexOf(shown)] || 0;
   markShown(figure, x, y(height), shown, isNear);
