@@ -19,8 +19,8 @@ from bayesgrove.agglomeration.unions import RULE
 from bayesgrove.datasets import make_shapes
 
 CELLS: dict[str, dict[str, Any]] = {
-    **{f"two Gaussians, {d} sd apart": {"kind": "two gaussians", "separation": float(d)} for d in (3, 4, 5)},
-    **{f"two skewed, {d} apart": {"kind": "two skewed", "separation": float(d)} for d in (3, 6)},
+    **{f"two Gaussians {d} sd apart": {"kind": "two gaussians", "separation": float(d)} for d in (3, 4, 5)},
+    **{f"two skewed {d} apart": {"kind": "two skewed", "separation": float(d)} for d in (3, 6)},
     **{kind: {"kind": kind} for kind in ("uniform", "banana", "t3", "ring")},
 }
 BINS = np.array([0.0, 0.05, 0.2, 0.5, 0.8, 0.95, 1.0])
