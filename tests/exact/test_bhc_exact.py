@@ -17,7 +17,7 @@ from reference import digits
 from reference.bhc import evidence_of, grow, items_of_nodes
 from reference.golden import golden_table
 from reference.tables import FAMILIES, merges_of, standard_prior
-from reference.trees import labels_by_first_item
+from reference.trees import labels_by_size
 
 pytestmark = pytest.mark.exact
 TABLES = ("bern_6x4", "nig_5x3", "mixed_5x4_missing")
@@ -71,8 +71,8 @@ def test_golden_estimator(golden, name):
     expected, n = numbers["bhc_all_cols"], len(values)
     model = BHC(likelihood, concentration, hyper="fixed", random_state=0).fit(values)
     assert model.log_evidence_ == pytest.approx(expected["log_lower_bound"], abs=1e-8)
-    assert model.labels_.tolist() == labels_by_first_item(expected["cut05"], n).tolist()
-    best = labels_by_first_item(expected["map_partition"], n)
+    assert model.labels_.tolist() == labels_by_size(expected["cut05"], n).tolist()
+    best = labels_by_size(expected["map_partition"], n)
     assert model.set_params(cut="map").fit(values).labels_.tolist() == best.tolist()
     joint = [log_marginal(likelihood, values[best == k]) for k in range(best.max() + 1)]
     weights = [math.log(concentration) + math.lgamma((best == k).sum()) for k in range(best.max() + 1)]

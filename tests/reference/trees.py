@@ -59,9 +59,9 @@ def front_probability(parent, odds, front):
     return merged * math.prod(1.0 / (1.0 + math.exp(odds[node])) for node in above)
 
 
-def labels_by_first_item(blocks, n_items):
-    """Labels numbered by the first item of each block."""
+def labels_by_size(blocks, n_items):
+    """Labels with the largest block first; of equal ones, the block of the first item."""
     labels = np.empty(n_items, np.int64)
-    for number, block in enumerate(sorted(blocks, key=min)):
+    for number, block in enumerate(sorted(blocks, key=lambda block: (-len(block), min(block)))):
         labels[list(block)] = number
     return labels

@@ -21,7 +21,9 @@ PACKAGES = (
     "bayesgrove.datasets",
     "bayesgrove.likelihoods",
     "bayesgrove.metrics",
+    "bayesgrove.outliers",
     "bayesgrove.plot",
+    "bayesgrove.sc",
     "bayesgrove.trees",
 )
 CLASSES = [name for name in bg.__all__ if name[0].isupper()]

@@ -1,8 +1,8 @@
 """Summaries as frames: of polars where the table of the fit was one of polars, else of pandas."""
 
 import importlib
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -14,7 +14,7 @@ MOST_TOLD = 3
 """Features of a cluster that its summary names."""
 
 
-def as_frame(columns: Mapping[str, Sequence[Any]], library: str = "pandas") -> Any:
+def as_frame(columns: Mapping[str, Any], library: str = "pandas") -> Any:
     """A data frame of pandas or of polars."""
     try:
         return importlib.import_module(library).DataFrame(dict(columns))
@@ -26,7 +26,7 @@ class Summaries:
     """Base of estimators that summarise their clusters."""
 
     _frame_library = "pandas"
-    _fitted_by: Any
+    _fitted_by: ClassVar[str]
     labels_: np.ndarray
     result_: Result
     probabilities_: Any
