@@ -27,14 +27,14 @@ def report_result(model: Any, classes: Any = None) -> Result:
     A model that was loaded from a file no longer has its trees: paths and outliers are shown right after the fit only.
     """
     found: list[Exhibit] = list(typical_picture(model))
-    data = getattr(model, "_data", None)
+    if classes is not None:
+        found.append(class_map(model.class_table(classes)))
+    data, last = getattr(model, "_data", None), []
     if data is not None and data.forest.values is None:
         found += telling_paths(data, model.labels_)
         names = model.tree_.leaf_labels or range(len(data))
-        found.append(outliers(names, data.forest.sizes, model.labels_, model._log_likelihoods(data)))
-    if classes is not None:
-        found.append(class_map(model.class_table(classes)))
-    return replace(model.result_, exhibits=(*found, *model.result_.exhibits))
+        last = [outliers(names, data.forest.sizes, model.labels_, model._log_likelihoods(data))]
+    return replace(model.result_, exhibits=(*found, *model.result_.exhibits, *last))
 
 
 def typical_picture(model: Any) -> list[Exhibit]:
@@ -70,7 +70,7 @@ def telling_paths(data: TreeData, labels: np.ndarray) -> list[Exhibit]:
     odds = log_odds(cells.reshape(sizes.size, -1), sizes)
     best = odds.strongest(MOST_PATHS).tolist()
     shown = [
-        (cluster, table.names[path], round(odds.share[cluster, path], 3), round(odds.elsewhere[cluster, path], 3))
+        (cluster, table.names[path], float(odds.share[cluster, path]), float(odds.elsewhere[cluster, path]))
         for cluster in range(min(sizes.size, MOST_CLUSTERS))
         for path in best[cluster]
     ]
