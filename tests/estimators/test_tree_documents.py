@@ -1,11 +1,15 @@
 """`InfiniteTreeHMMMixture` on documents: shared positions, the start by labels, files."""
 
+import gzip
+import json
+
 import numpy as np
 import pytest
 
 import bayesgrove as bg
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator
+from bayesgrove.models.tree_hmm.positions import choose_positions
 
 pytestmark = pytest.mark.unit
 
@@ -34,3 +38,13 @@ def test_documents_share_positions_and_keep_them_in_files(documents, tmp_path):
 def test_unknown_positions_are_refused(documents):
     with pytest.raises(InvalidSettingError, match="positions must be one of"):
         bg.InfiniteTreeHMMMixture(positions="none").fit(documents)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_positions_of_inex_are_their_own_and_those_of_json_are_shared(shared_file, seed):
+    """On smaller samples of INEX05 than are compared, the tables by position would not pay."""
+    inex = bg.read_trees(shared_file("data/trees/inex05.train.elastic.tree.gz"))
+    with gzip.open(shared_file("data/documents/schemastore.jsonl.gz"), "rt", encoding="utf-8") as lines:
+        files = bg.TreeData.from_json([json.loads(line)["text"] for line in lines])
+    chosen = [choose_positions(generator(seed), data.forest, "auto", "bottom_prior") for data in (inex, files)]
+    assert [choice.is_shared for choice in chosen] == [False, True]

@@ -159,6 +159,7 @@ def test_a_report_shows_typical_trees_and_classes(chains, tmp_path):
         "Labels that set clusters apart",
         "Positions that set clusters apart",
     ]
+    assert titles[-1] == "Outliers"
     assert "24 trees in" in data["summary"]["how_many"]
     assert {"nodes", "share of chapter", "child at 1"} <= {feature["name"] for feature in data["features"]}
     assert "_html_repr" not in chains._html_repr()

@@ -45,7 +45,7 @@ def class_map(table: ClassTable) -> HeatMapExhibit:
 
 
 def telling_exhibits(counts: ClusterCounts, names: tuple[str, ...] | None) -> list[Exhibit]:
-    """Labels and positions that set clusters apart; nothing for one cluster, or where labels are numbers."""
+    """Labels and positions that set clusters apart; nothing for one cluster, labels that are numbers, one position."""
     found: list[Exhibit] = []
     labels = telling_labels(counts, names, MOST_TOLD) if counts.nodes.any() else []
     if labels:
@@ -54,7 +54,7 @@ def telling_exhibits(counts: ClusterCounts, names: tuple[str, ...] | None) -> li
         )
         found.append(_grid("Labels that set clusters apart", f"{note} they were independent.", "label", labels))
     places = telling_positions(counts, MOST_PLACES)
-    if places:
+    if places and counts.positions.shape[1] > 1:
         note = "Share of internal nodes that have a child at a position, in the cluster and elsewhere."
         found.append(_grid("Positions that set clusters apart", note, "position", places))
     return found
