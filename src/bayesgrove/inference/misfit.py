@@ -1,7 +1,7 @@
 """Whether measurements look like what the model says of them: tails, repeated values, dependence inside clusters.
 
 Cells are standardised inside the clusters (components, for dependence) that have at least 20 rows of the sample, on the
-log scale for columns that are modelled there. Under the model they are then close to independent standard normal values.
+log scale for columns that are modelled there. Under the model they are then nearly independent and standard normal.
 
 - Tails: the kurtosis of each cluster, as a standard normal score (Anscombe and Glynn 1983), pooled with weights that
   are the square roots of the sizes; one-sided. Where clusters are unions of components, heavy tails are often fitted by
