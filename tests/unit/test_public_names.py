@@ -19,6 +19,7 @@ pytestmark = pytest.mark.unit
 PACKAGES = (
     "bayesgrove",
     "bayesgrove.datasets",
+    "bayesgrove.impute",
     "bayesgrove.likelihoods",
     "bayesgrove.metrics",
     "bayesgrove.outliers",

@@ -37,6 +37,8 @@ def show_model(console: Console, model: Any, run: Path) -> None:
     if hasattr(model, "posterior_"):
         console.print()
         show_chains(console, model, run)
+    if "check" in model.result_.details:
+        console.print(f"Model check: {model.result_.details['check']}\n", markup=False)
     console.print(numbers_grid(model))
     console.print()
     show_tree(console, model.tree_)

@@ -1,17 +1,18 @@
 """Whether measurements look like what the model says of them: tails, repeated values, dependence inside clusters.
 
-Cells are standardised inside the clusters that have at least 20 rows of the sample, on the log scale for columns that
-are modelled there. Under the model they are then close to independent standard normal values.
+Cells are standardised inside the clusters (components, for dependence) that have at least 20 rows of the sample, on the
+log scale for columns that are modelled there. Under the model they are then nearly independent and standard normal.
 
 - Tails: the kurtosis of each cluster, as a standard normal score (Anscombe and Glynn 1983), pooled with weights that
-  are the square roots of the sizes; one-sided.
+  are the square roots of the sizes; one-sided. Where clusters are unions of components, heavy tails are often fitted by
+  components of few rows: the unions show them.
 - Values: how often a value occurs, against the number that normal clusters expect within the rounding step about it.
 - Dependence: the correlation of two columns pooled over clusters (Fisher's z), where the model takes columns as
   independent inside clusters.
 
 A check fails where its p-value, times three for the three checks and times the number of tests of its kind, is below
 .05 *and* the effect is large enough to matter. Clusters were found in the same cells, so that p-values are approximate;
-`tests/statistical/test_misfit.py` simulates the rates of false alarms and of detection.
+`tests/statistical/test_inference_misfit.py` simulates the rates of false alarms and of detection.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,8 +24,12 @@ from scipy.special import ndtr, pdtrc
 LEAST_ROWS = 20
 """Of a cluster that is looked at."""
 FALSE_ALARMS = 0.05
-LEAST_EFFECT = {"tails": 4.0, "values": 2.0, "dependence": 0.3}
-"""From which on a kurtosis, a ratio of observed to expected numbers, and a correlation matter."""
+LEAST_EFFECT = {"tails": 5.0, "values": 2.0, "dependence": 0.4}
+"""From which on a kurtosis, a ratio of observed to expected numbers, and a correlation matter.
+
+Clusters that overlap so much that they are found as one have kurtosis up to 4.6 and correlations up to .39 in
+simulations (of unions of such, up to 5.4); neither is a misfit that another family or a full covariance would mend.
+"""
 SUBJECTS = {"tails": "tails", "values": "repeated values", "dependence": "dependence on other columns"}
 LEAST_REPEATS = 3
 """Of a value that is looked at."""
@@ -100,12 +105,12 @@ def _judged(finding: Finding, n_tests: int) -> Finding:
 
 
 def _checks(group: Checked) -> Iterator[Finding]:
-    scores = standardised(group.cells, group.labels)
+    whole = standardised(group.cells, group.clusters)
     for j in range(len(group.names)):
-        yield _tails(group, scores, j)
+        yield _tails(group, whole, j)
         yield _values(group, j)
     if group.is_independent and len(group.names) > 1:
-        yield from _dependence(group, scores)
+        yield from _dependence(group, standardised(group.cells, group.labels))
 
 
 def standardised(cells: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -142,9 +147,9 @@ def _tails(group: Checked, scores: np.ndarray, j: int) -> Finding:
     """Kurtosis of one column."""
     name, seen = group.names[j], ~np.isnan(scores[:, j])
     z, sizes, kurtosis = [], [], []
-    components = np.unique(group.labels[seen])
-    for k in components.tolist():
-        own = scores[seen & (group.labels == k), j]
+    clusters = np.unique(group.clusters[seen])
+    for k in clusters.tolist():
+        own = scores[seen & (group.clusters == k), j]
         sizes.append(own.size)
         kurtosis.append(float(np.mean(own**4) / np.mean(own**2) ** 2))
         z.append(kurtosis_score(kurtosis[-1], own.size))
@@ -153,7 +158,7 @@ def _tails(group: Checked, scores: np.ndarray, j: int) -> Finding:
     weight = np.sqrt(sizes)
     p_value = float(ndtr(-np.dot(weight, z) / np.sqrt(np.sum(sizes))))
     effect, worst = float(np.average(kurtosis, weights=sizes)), int(np.argmax(weight * z))
-    cluster = _cluster_of(group, int(components[worst]))
+    cluster = int(clusters[worst])
     sentence = (
         f"Inside clusters, {name} has heavier tails than its family allows: kurtosis {effect:.1f}, a normal "
         f"distribution has 3 (most in cluster {cluster})."
