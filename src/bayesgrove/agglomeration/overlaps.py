@@ -6,15 +6,17 @@ components have a log density ratio, s(x) = log f_b(x) - log f_a(x), whatever th
 large and negative in one, large and positive in the other; of pieces of one cluster it passes through 0 where they
 meet. Rows belong to the two groups in shares, as hard edges would cut off the tails. With the mean and the standard
 deviation of s in either group, weighted by these shares, the density of s is taken for that of two Gaussians on a line,
-and the groups are apart if its valley is deep enough by `RULE` (see `unions`).
+and the groups are apart if its valley is deep enough by `RULE` (see `unions`). Where rows have missing cells, s varies
+with the number of cells: the valley is also that of two equal Gaussians which share as many rows as the groups do.
 
 Density ratios of a row leave the row itself out of its component; otherwise small components would seem to be apart.
 """
 
+import math
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, ndtri
 
 from bayesgrove.agglomeration.statistics import cluster_statistics
 from bayesgrove.agglomeration.unions import Rule, is_valley, valley_ratios
@@ -64,11 +66,20 @@ class Groups:
         variances = np.sum(shares * (log_odds - means[:, np.newaxis]) ** 2, axis=1) / sizes
         spread = np.sqrt(np.maximum(variances, LEAST_SPREAD**2))
         far = float(means[1] - means[0])
-        return float(valley_ratios(sizes[np.newaxis], np.array([far]), spread[np.newaxis])[0]) if far > 0.0 else 1.0
+        if far <= 0.0:
+            return 1.0
+        by_moments = float(valley_ratios(sizes[np.newaxis], np.array([far]), spread[np.newaxis])[0])
+        return min(by_moments, ratio_of_error(float(np.max(1.0 - np.sum(shares**2, axis=1) / sizes))))
 
     def least(self, a: int, b: int) -> int:
         """Rows of the smaller of two groups."""
         return min(self.members[a].size, self.members[b].size)
+
+
+def ratio_of_error(error: float) -> float:
+    """Valley between two equal Gaussians that share this part of their rows with each other."""
+    distance = 2.0 * float(ndtri(1.0 - error)) if error < 0.5 else 0.0
+    return 2.0 * math.exp(-(distance**2) / 8.0) / (1.0 + math.exp(-(distance**2) / 2.0))
 
 
 def clusters_by_overlap(prior: Any, values: np.ndarray, labels: np.ndarray, rule: Rule = RULE) -> np.ndarray:

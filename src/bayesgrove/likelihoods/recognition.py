@@ -1,6 +1,7 @@
 """Columns that no family should describe: constants, identifiers, free text, dates, repeats of other columns."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -76,8 +77,8 @@ def repeats(facts: Facts, columns: Sequence[int]) -> dict[int, int]:
     """Columns whose values correspond one to one to those of an earlier column, and that column.
 
     Rows in which one of them has no cell must be the same. Where most values are different, nothing can be told. Where
-    half of the columns would be repeats there are none: rows then differ in many columns at once because they belong to
-    different clusters.
+    three columns agree, or half of all would be repeats, rows differ in many columns at once because they belong to
+    different clusters, and nothing is repeated.
     """
     first: dict[bytes, int] = {}
     found: dict[int, int] = {}
@@ -90,4 +91,6 @@ def repeats(facts: Facts, columns: Sequence[int]) -> dict[int, int]:
         earlier = first.setdefault(seen.tobytes() + codes.tobytes(), j)
         if earlier != j:
             found[j] = earlier
-    return found if 2 * len(found) < len(columns) else {}
+    times = Counter(found.values())
+    pairs = {j: earlier for j, earlier in found.items() if times[earlier] == 1}
+    return pairs if 2 * len(pairs) < len(columns) else {}
