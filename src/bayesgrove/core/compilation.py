@@ -91,7 +91,7 @@ class Compilation(event.Listener):
 
 
 COMPILATION = Compilation()
-event.register("numba:compile", COMPILATION)
+event.register("numba:compile", COMPILATION)  # type: ignore[no-untyped-call]
 
 
 @contextlib.contextmanager
