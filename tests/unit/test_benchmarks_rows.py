@@ -85,6 +85,18 @@ def test_first_fits_tell_cold_from_warm_and_the_main_process_from_all(bench, mon
     assert (warm["model"], warm["fit_seconds"]) == ("BHC", 0.5)
 
 
+def test_time_to_trust_names_the_verdict_and_the_slowest_scalar(bench):
+    trust = bench("trust")
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(centre, 1.0, (10, 2)) for centre in (0.0, 9.0)])
+    row = trust.time_to_trust("CrossCat", X, 0, 0.5)
+    assert row["verdict"] in ("trusted", "partly trusted", "not trusted")
+    assert row["stopped"] in ("trusted", "time limit")
+    assert row["draws"] >= 1
+    if "ess" in row:
+        assert row["ess_per_second"] == pytest.approx(row["ess"] / row["wall_seconds"])
+
+
 def test_cost_of_a_command(bench):
     timing = bench("timing")
     code = "import time; start = time.process_time()\nwhile time.process_time() < start + 0.3: pass\nprint('done')"

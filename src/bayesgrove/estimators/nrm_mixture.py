@@ -143,7 +143,8 @@ class NRMMixture(ChainEstimator, Clusterer):
         and no limit for others.
     random_state : int, optional
     n_jobs : int, optional
-        Chains at a time. The draws do not depend on it.
+        Chains at a time. The draws do not depend on it. By default one, and with `n_draws="auto"` as many as there are
+        cores once the first draws took more than two seconds.
     verbose : int, default=0
         Show progress.
 
