@@ -20,6 +20,7 @@ from benchmarks import (
     startup,
     suite,
     trees,
+    trust,
 )
 from benchmarks.timing import by_part, format_rows
 
@@ -33,6 +34,7 @@ NAMES = {
     "report": report_page.run,
     "startup": startup.run,
     "trees": trees.run,
+    "trust": trust.run,
 }
 PARTS = {
     "cross": cross.PARTS,
@@ -40,6 +42,7 @@ PARTS = {
     "nested": nested.PARTS,
     "startup": startup.PARTS,
     "trees": trees.PARTS,
+    "trust": trust.PARTS,
 }
 KINDS = {"randomized-bhc": randomized_bhc.KINDS}
 """Pieces that can be asked for by `--parts` and `--kinds`; `all` runs each in a process of its own."""

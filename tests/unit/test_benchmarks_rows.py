@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bayesgrove import CrossCat
+
 pytestmark = pytest.mark.unit
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -83,6 +85,17 @@ def test_first_fits_tell_cold_from_warm_and_the_main_process_from_all(bench, mon
         "cold", 25.0, 40.0, 9.0,
     )  # fmt: skip
     assert (warm["model"], warm["fit_seconds"]) == ("BHC", 0.5)
+
+
+def test_time_to_trust_names_the_verdict_and_the_slowest_scalar(bench, monkeypatch):
+    trust = bench("trust")
+    short = {"n_jobs": 1, "n_tune": 5, "n_draws": 60, "time_limit": None}
+    monkeypatch.setattr(trust.bg, "CrossCat", lambda **given: CrossCat(**{**given, **short}))
+    rng = np.random.default_rng(0)
+    row = trust.time_to_trust("CrossCat", rng.normal(size=(20, 2)), 0, 60.0)
+    assert (row["verdict"], row["stopped"], row["draws"]) == ("not trusted", "all draws made", 60)
+    assert row["ess"] < 400
+    assert row["ess_per_second"] == pytest.approx(row["ess"] / row["wall_seconds"])
 
 
 def test_cost_of_a_command(bench):

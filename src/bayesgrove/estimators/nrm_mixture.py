@@ -105,7 +105,8 @@ class NRMMixture(ChainEstimator, Clusterer):
         and no limit for others.
     random_state : int, optional
     n_jobs : int, optional
-        Number of chains to run in parallel. The draws do not depend on it.
+        Number of chains to run in parallel. The draws do not depend on it. By default one, and with `n_draws="auto"` as
+        many as there are cores once the first draws took more than two seconds.
     verbose : int, default=0
         Show progress.
 

@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 
 from bayesgrove.core.errors import InvalidLikelihoodError, InvalidSettingError
+from bayesgrove.core.rng import generator
 from bayesgrove.inference.cross_posterior import CrossPosterior
 from bayesgrove.likelihoods import Bound, Columns, Likelihood, relearned
 from bayesgrove.likelihoods.base import is_given
 from bayesgrove.likelihoods.columns import ColumnsPrior
+from bayesgrove.likelihoods.coordinates import column_grain
 from bayesgrove.likelihoods.families import FAMILIES, N_PARAMS
 from bayesgrove.models.cross.draw_answers import DrawAnswers
 from bayesgrove.models.cross.draw_tables import choose_draws, make_draws
 from bayesgrove.models.cross.evidence import Problem
 from bayesgrove.models.cross.mcmc_coordinates import default_hyperpriors
-from bayesgrove.models.cross.mcmc_dependence import dependent_views
+from bayesgrove.models.cross.mcmc_joining import joined_views
 from bayesgrove.models.cross.mcmc_sampler import CrossCatSampler
 from bayesgrove.models.cross.mcmc_starts import STARTS, Given, Start
 from bayesgrove.models.cross.mcmc_target import Target, make_target
@@ -29,6 +31,8 @@ INITS = ("dependence", "random", "bhcc", "prior", "one_view")
 FIRST_CONCENTRATION = 1.0
 COOLING = 0.8
 """Each coupled chain has the power of the one before it times this."""
+ROUNDING_SEED = 0x60A1
+"""Of what rounding took away: the same for all chains and seeds."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ def first_views(init: Any, prior: ColumnsPrior, values: np.ndarray) -> Start:
         if init == "bhcc":
             return SearchStart(prior, values)
         if init == "dependence":
-            return dependent_views
+            return joined_views
         if init in INITS:
             return STARTS[init]
         raise InvalidSettingError(
@@ -121,7 +125,7 @@ def make_sampler(
     `concentrations` of rows and columns are numbers or "auto"; `learned` (n_columns, 4) is that of
     `learned_coordinates`; `init` is a name or labels of the columns; `name` stands in the fingerprint of runs.
     """
-    target = make_target(bound.prior, bound.values)
+    target = make_target(bound.prior, unrounded(bound.prior, bound.values, learned))
     free = np.array([isinstance(alpha, str) for alpha in concentrations])
     rows, columns = (FIRST_CONCENTRATION if isinstance(alpha, str) else float(alpha) for alpha in concentrations)
     return CrossCatSampler(
@@ -134,6 +138,21 @@ def make_sampler(
         bound.log_measure,
         {"model": name, "init": name_of_init(init)},
     )
+
+
+def unrounded(prior: ColumnsPrior, values: np.ndarray, learned: np.ndarray) -> np.ndarray:
+    """The cells, those of continuous columns with equal values spread evenly within the step they are rounded to.
+
+    Where hyperparameters are learned, cells that are equal because they are rounded would be taken for a cluster
+    without any variance: its density has no bound. Columns without equal values, or with fixed hyperparameters, stay.
+    """
+    found = values.copy()
+    for j, family in enumerate(prior.family):
+        cells = values[:, j]
+        seen = cells[~np.isnan(cells)]
+        if FAMILIES[family].grained is not None and learned[j].any() and np.unique(seen).size < seen.size:
+            found[:, j] += column_grain(cells) * (generator(ROUNDING_SEED, j).random(cells.size) - 0.5)
+    return found
 
 
 def learned_bound(bound: Bound, posterior: CrossPosterior) -> Bound:
