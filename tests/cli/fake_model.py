@@ -77,6 +77,7 @@ class FakeResult:
 
     tree: FakeTree
     n_components: int = 0
+    details: object = dataclasses.field(default_factory=dict)
     draws_of_clusters: object = None
 
     def with_names(self, names):

@@ -11,9 +11,10 @@ from bayesgrove.models.cross.mcmc_fit import learned_coordinates, make_sampler, 
 from bayesgrove.models.cross.mcmc_joining import adopt, joined_views, merge_pair, move_rows, score
 from bayesgrove.models.cross.mcmc_schedules import default_steps
 from bayesgrove.models.cross.mcmc_starts import Given
-from bayesgrove.models.cross.mcmc_state import check, log_joint, make_state
+from bayesgrove.models.cross.mcmc_state import log_joint, make_state
 from bayesgrove.models.cross.mcmc_target import make_target
 from bayesgrove.stats.partitions import relabel
+from reference.state_checks import check_cross
 
 pytestmark = pytest.mark.unit
 N_ROWS = 60
@@ -68,9 +69,9 @@ def test_what_is_kept_of_merged_views_is_true():
     assert merged.views.of_column.tolist() == [0, 1, 0]
     assert merged.row_labels()[1].tolist() == relabel(rows[1]).tolist()
     move_rows(rng, target, merged)
-    check(target, merged)
+    check_cross(target, merged)
     taken = adopt(target, state, merged, np.array([0, 2]))
-    check(target, taken)
+    check_cross(target, taken)
     assert taken.views.of_column.tolist() == [0, 1, 0]
     assert np.array_equal(taken.row_labels()[0], relabel(merged.row_labels()[0]))
     assert state.views.of_column.tolist() == [0, 1, 2]

@@ -144,14 +144,18 @@ def unrounded(prior: ColumnsPrior, values: np.ndarray, learned: np.ndarray) -> n
     """The cells, those of continuous columns with equal values spread evenly within the step they are rounded to.
 
     Where hyperparameters are learned, cells that are equal because they are rounded would be taken for a cluster
-    without any variance: its density has no bound. Columns without equal values, or with fixed hyperparameters, stay.
+    without any variance: its density has no bound. Columns without equal values, or with fixed hyperparameters, stay,
+    and so do zeros and other cells that would not stay positive where they must.
     """
     found = values.copy()
     for j, family in enumerate(prior.family):
         cells = values[:, j]
         seen = cells[~np.isnan(cells)]
-        if FAMILIES[family].grained is not None and learned[j].any() and np.unique(seen).size < seen.size:
-            found[:, j] += column_grain(cells) * (generator(ROUNDING_SEED, j).random(cells.size) - 0.5)
+        record = FAMILIES[family]
+        if record.grained is not None and learned[j].any() and np.unique(seen).size < seen.size:
+            step = column_grain(cells)
+            moves = cells > step / 2 if record.on_logs or record.has_zeros else ~np.isnan(cells)
+            found[moves, j] += (step * (generator(ROUNDING_SEED, j).random(cells.size) - 0.5))[moves]
     return found
 
 
