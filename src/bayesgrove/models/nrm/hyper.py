@@ -4,6 +4,7 @@ Each factor on the numbers the fit began with has a log-normal hyperprior, log f
 family's bounds. Statistics do not depend on these numbers, so a density costs one marginal per cluster, not per point.
 """
 
+import functools
 import math
 from typing import Any
 
@@ -46,11 +47,12 @@ def scaled(prior: Any, places: np.ndarray, log_factors: np.ndarray) -> Any:
     return with_hyper(prior, factors)
 
 
-def directions(n_factors: int) -> list[np.ndarray]:
+@functools.cache
+def directions(n_factors: int) -> tuple[np.ndarray, ...]:
     """Each factor alone and each pair together: shape and rate, or a and b, are strongly correlated."""
     single = np.eye(n_factors)
     pairs = [single[i] + single[j] for i in range(n_factors) for j in range(i)]
-    return [*single, *pairs]
+    return (*single, *pairs)
 
 
 def step_limits(
@@ -68,14 +70,15 @@ def draw_factors(
     rng: np.random.Generator, prior: Any, places: np.ndarray, log_factors: np.ndarray, rows: np.ndarray, n_clusters: int
 ) -> np.ndarray:
     """The log factors after one slice-sampling step along a direction chosen at random."""
-    choices = directions(places.size)
+    choices, every = directions(places.size), log_limits(prior)
     direction = choices[int(rng.integers(len(choices)))]
+    factors = np.ones(len(every))
 
     def log_density(step: float) -> float:
         moved = log_factors + step * direction
+        factors[places] = np.exp(moved)
         log_prior = -0.5 * float(moved @ moved) / PRIOR_SD**2
-        return log_prior + float(total_log_marginal(scaled(prior, places, moved), rows, n_clusters))
+        return log_prior + float(total_log_marginal(with_hyper(prior, factors), rows, n_clusters))
 
-    every = log_limits(prior)
     limits = step_limits(log_factors, direction, [every[place] for place in places])
     return log_factors + draw_slice(rng, 0.0, log_density, width=SLICE_WIDTH, limits=limits) * direction
