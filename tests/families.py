@@ -64,6 +64,7 @@ PATTERNS = {
     ),
     "trees": (
         "tests/*/test_tree*",
+        "tests/*/test_document_texts*",
         "tests/*/test_forest*",
         "tests/*/test_component_tree*",
         "tests/*/test_infinite_tree*",

@@ -138,6 +138,7 @@ def test_a_file_with_other_numbers_is_refused(chains, tmp_path, name, change, me
         ("concentration", "-0x1.0p+0", "a number is not positive"),
         ("n_states", 3, "arrays do not fit together"),
         ("scalars", ["a", "b"], "scalars are missing"),
+        ("typical_texts", ["one"], "there is no typical document of each cluster"),
     ],
 )
 def test_a_document_with_other_numbers_is_refused(chains, tmp_path, key, value, message):
@@ -153,13 +154,18 @@ def test_a_report_shows_typical_trees_and_classes(chains, tmp_path):
     text = page.read_text(encoding="utf-8")
     data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
     titles = [exhibit["title"] for exhibit in data["exhibits"]]
-    assert titles[:4] == [
+    assert titles[:5] == [
+        "Typical documents",
         "Typical trees",
         "Clusters and known classes",
         "Labels that set clusters apart",
         "Positions that set clusters apart",
     ]
     assert titles[-1] == "Outliers"
+    assert data["exhibits"][0]["texts"] == chains.typical_documents_
+    assert sorted(text[1:5] for text in chains.typical_documents_) == ["book", "lett"]
+    chains.save(tmp_path / "model.bg")
+    assert load(tmp_path / "model.bg").typical_documents_ == chains.typical_documents_
     assert "24 trees in" in data["summary"]["how_many"]
     assert {"nodes", "share of chapter", "child at 1"} <= {feature["name"] for feature in data["features"]}
     assert "_html_repr" not in chains._html_repr()

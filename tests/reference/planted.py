@@ -14,6 +14,7 @@ from bayesgrove.inference.exhibits import (
     HeatMapExhibit,
     LinesExhibit,
     PictureExhibit,
+    TextsExhibit,
 )
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.result import Result
@@ -137,6 +138,7 @@ def all_exhibits() -> tuple[Exhibit, ...]:
             high=np.array([2.4, -0.5]),
             y_label="effect",
         ),
+        TextsExhibit(title="Texts", names=["<b>one</b>"], texts=["<script>window.hit = 1</script>\n  two"]),
         PictureExhibit(title="A picture", png=SMALLEST_PICTURE, alt="one black pixel"),
     )
 

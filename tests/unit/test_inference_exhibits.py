@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 
 from bayesgrove.core.errors import InvalidInputError
-from bayesgrove.inference.exhibits import BarsExhibit, GridExhibit, HeatMapExhibit, LinesExhibit, PictureExhibit
+from bayesgrove.inference.exhibits import (
+    BarsExhibit,
+    GridExhibit,
+    HeatMapExhibit,
+    LinesExhibit,
+    PictureExhibit,
+    TextsExhibit,
+)
 
 pytestmark = pytest.mark.unit
 
@@ -38,6 +45,7 @@ def test_exhibits_hold_what_they_are_given():
             r"'my part' has a value per bar, got \(2,\) for 1 names",
         ),
         (BarsExhibit, {"names": ["a"], "values": np.zeros(1), "high": np.zeros((1, 1))}, r"got \(1, 1\) for 1 names"),
+        (TextsExhibit, {"names": ["a", "b"], "texts": ["t"]}, "'my part' has a name per text, got 2 for 1 texts"),
         (PictureExhibit, {"png": b"GIF89a", "alt": ""}, "the picture of 'my part' must be a PNG file's bytes"),
     ],
 )

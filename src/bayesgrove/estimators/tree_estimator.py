@@ -39,6 +39,7 @@ from bayesgrove.inference.tree_features import (
     telling_positions,
     typical_trees,
 )
+from bayesgrove.io.document_texts import readable
 from bayesgrove.io.schema import Reading
 from bayesgrove.io.tree_data import LabelledTree, TreeData
 from bayesgrove.models.tree_hmm.em import EMFit, EMSettings, fit_em
@@ -87,6 +88,7 @@ class TreeEstimator(Summaries, Membership, ClusterMixin, SavedEstimator):
     _seed: int
     _counts: ClusterCounts
     _typical: TreeData
+    _texts: tuple[str, ...] = ()
     _skeletons: Forest
     _skeleton_clusters: np.ndarray
     _about: dict[str, Any]
@@ -226,6 +228,7 @@ class TreeEstimator(Summaries, Membership, ClusterMixin, SavedEstimator):
         self._counts = cluster_counts(data.forest, labels, self.n_clusters_)
         self.typical_ = typical_trees(data.forest, labels, self.n_clusters_)
         self._typical = data[self.typical_]
+        self._texts = tuple(readable(text) for text in self._typical.texts or ())
         self._own_probabilities = self._certainty_of(data)
         self._skeletons, self._skeleton_clusters = kept_skeletons(data.forest, labels, self._prior.mode)
         self._features = feature_table(data.forest, self._schema.vocabulary)
@@ -266,6 +269,12 @@ class TreeEstimator(Summaries, Membership, ClusterMixin, SavedEstimator):
         """The most typical tree of each cluster: nearest, by Ruzicka's distance, to the cluster's mean table."""
         check_is_fitted(self, "labels_")
         return [self._typical[cluster] for cluster in range(self.n_clusters_)]
+
+    @property
+    def typical_documents_(self) -> list[str]:
+        """The document of each of `typical_trees_` as written, at most 40 lines of it; none for trees without texts."""
+        check_is_fitted(self, "labels_")
+        return list(self._texts)
 
     def telling_labels(self, most: int = 10) -> list[Telling]:
         """The labels that set each cluster apart from all others, by log odds in units of their standard errors.

@@ -170,6 +170,17 @@ CLUSTERS: Layout = (
         "there is no typical tree of each cluster",
         lambda read: read["typical_trees"].n_trees == read.sizes["clusters"],
     ),
+    Part(
+        "typical_texts",
+        lambda model: any(model._texts),
+        (
+            Field("typical_texts", TEXTS, "_texts"),
+            Check(
+                "there is no typical document of each cluster",
+                lambda read: len(read["typical_texts"]) == read.sizes["clusters"],
+            ),
+        ),
+    ),
     Field("skeletons", forest_arrays("skeleton_", lambda read: 0), "_skeletons"),
     Size("skeletons", lambda read: read["skeletons"].n_trees),
     Field(

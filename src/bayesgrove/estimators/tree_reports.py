@@ -3,11 +3,12 @@
 import io
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bayesgrove.inference.exhibits import Exhibit, GridExhibit, PictureExhibit
+from bayesgrove.inference.exhibits import Exhibit, GridExhibit, PictureExhibit, TextsExhibit
 from bayesgrove.inference.result import Result
 from bayesgrove.inference.tree_exhibits import class_map
 from bayesgrove.io.tree_data import TreeData
@@ -26,7 +27,7 @@ def report_result(model: Any, classes: Any = None) -> Result:
 
     A model that was loaded from a file no longer has its trees: paths and outliers are shown right after the fit only.
     """
-    found: list[Exhibit] = list(typical_picture(model))
+    found: list[Exhibit] = [*typical_texts(model), *typical_picture(model)]
     if classes is not None:
         found.append(class_map(model.class_table(classes)))
     data, last = getattr(model, "_data", None), []
@@ -57,6 +58,20 @@ def typical_picture(model: Any) -> list[Exhibit]:
         alt=f"The most typical tree of each of {model.n_clusters_} clusters, as indented lists of labels.",
     )
     return [picture]
+
+
+def typical_texts(model: Any) -> list[Exhibit]:
+    """The typical documents as written; nothing for trees that no document was read for."""
+    shown = [(cluster, text) for cluster, text in enumerate(model.typical_documents_[:MOST_CLUSTERS]) if text]
+    if not shown:
+        return []
+    sizes, names = np.bincount(model.labels_), model.tree_.leaf_labels
+    heads = [f"Cluster {cluster}, {sizes[cluster]} of {sizes.sum()}" for cluster, _ in shown]
+    if names is not None:
+        places = [names[model.typical_[cluster]] for cluster, _ in shown]
+        heads = [f"{head}: {Path(place).name}" for head, place in zip(heads, places, strict=True)]
+    note = "Of each cluster the document nearest to its mean, as written, shortened where it is long."
+    return [TextsExhibit(title="Typical documents", note=note, names=heads, texts=[text for _, text in shown])]
 
 
 def telling_paths(data: TreeData, labels: np.ndarray) -> list[Exhibit]:

@@ -37,6 +37,20 @@ class GridExhibit(Exhibit):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class TextsExhibit(Exhibit):
+    """Texts side by side, line by line as they were written."""
+
+    names: Sequence[str]
+    texts: Sequence[str]
+
+    def __post_init__(self) -> None:
+        if len(self.names) != len(self.texts):
+            raise InvalidInputError(
+                f"{self.title!r} has a name per text, got {len(self.names)} for {len(self.texts)} texts."
+            )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class HeatMapExhibit(Exhibit):
     """A matrix of numbers as colours."""
 

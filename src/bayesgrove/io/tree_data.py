@@ -71,6 +71,8 @@ class TreeData:
         The formats read; for Python with the version of the interpreter, as syntax trees differ.
     skipped : tuple of Skipped
         Documents left out when these trees were read, with the reasons.
+    texts : tuple of str or None
+        The first 4,096 characters of each document; empty where a document has several trees.
     n_overflowing, n_unseen : int
         Nodes whose position was beyond the largest, and nodes whose label is not in the vocabulary, when these trees
         were made.
@@ -97,6 +99,7 @@ class TreeData:
     skipped: tuple[Skipped, ...] = ()
     n_overflowing: int = 0
     n_unseen: int = 0
+    texts: tuple[str, ...] | None = None
 
     # Making
 
@@ -205,6 +208,7 @@ class TreeData:
             reading.origin,
             reading.skipped,
             reading.n_overflowing,
+            texts=reading.texts,
         )
 
     # Looking
@@ -272,6 +276,7 @@ class TreeData:
             forest=self.forest.take(chosen),
             sources=None if self.sources is None else tuple(self.sources[tree] for tree in chosen.tolist()),
             targets=None if self.targets is None else self.targets[chosen],
+            texts=None if self.texts is None else tuple(self.texts[tree] for tree in chosen.tolist()),
             skipped=(),
             n_overflowing=0,
             n_unseen=0,

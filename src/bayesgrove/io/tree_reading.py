@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
 from bayesgrove.io.bracket_trees import read_inex, read_newick, read_parentheses
+from bayesgrove.io.document_texts import opening
 from bayesgrove.io.json_trees import read_json
 from bayesgrove.io.python_trees import PYTHON_VERSION, read_python
 from bayesgrove.io.tree_documents import (
@@ -53,6 +54,8 @@ class Reading(NamedTuple):
     skipped: tuple[Skipped, ...]
     n_overflowing: int
     origin: str
+    texts: tuple[str, ...]
+    """Of each tree the beginning of its document; empty where a document has several trees."""
 
 
 def read_texts(texts: str | bytes | Iterable[str | bytes], kind: str, options: ReaderOptions) -> Reading:
@@ -106,6 +109,7 @@ class _Collector:
         self.table = LabelTable(options.max_label)
         self.trees: list[RawTree] = []
         self.sources: list[str] = []
+        self.texts: list[str] = []
         self.skipped: list[Skipped] = []
         self.kinds: set[str] = set()
         self.n_nodes = 0
@@ -117,7 +121,9 @@ class _Collector:
             allowed = bytes_allowed(kind, self.options)
             if len(document.content) > allowed:
                 raise document.beyond(document.first_line, "max_bytes", allowed)
-            self.take(list(READERS[kind](document, self.table, self.options)), kind, name)
+            trees = list(READERS[kind](document, self.table, self.options))
+            self.take(trees, kind, name)
+            self.texts += [opening(document.content)] if len(trees) == 1 else len(trees) * [""]
 
     def take(self, trees: list[RawTree], kind: str, name: str) -> None:
         """Take trees that are whole."""
@@ -169,6 +175,7 @@ class _Collector:
             tuple(self.skipped),
             n_overflowing,
             " and ".join(sorted(_origin(kind) for kind in self.kinds)),
+            tuple(self.texts),
         )
 
 

@@ -13,6 +13,7 @@ from bayesgrove.inference.exhibits import (
     HeatMapExhibit,
     LinesExhibit,
     PictureExhibit,
+    TextsExhibit,
 )
 from bayesgrove.report.encode import number, pack
 
@@ -33,6 +34,10 @@ def _cell(cell: Any) -> Any:
     if cell is None or isinstance(cell, str):
         return cell
     return number(float(cell)) if isinstance(cell, float | np.floating) else int(cell)
+
+
+def _texts(exhibit: TextsExhibit) -> dict[str, Any]:
+    return {"names": list(exhibit.names), "texts": list(exhibit.texts)}
 
 
 def _heat_map(exhibit: HeatMapExhibit) -> dict[str, Any]:
@@ -69,6 +74,7 @@ def _picture(exhibit: PictureExhibit) -> dict[str, Any]:
 
 KINDS: dict[type, tuple[str, Any]] = {
     GridExhibit: ("grid", _grid),
+    TextsExhibit: ("texts", _texts),
     HeatMapExhibit: ("heat map", _heat_map),
     LinesExhibit: ("lines", _lines),
     BarsExhibit: ("bars", _bars),

@@ -2,6 +2,7 @@
 
 const EXHIBIT_KINDS = {
   "grid": gridExhibit, "heat map": heatMapExhibit, "lines": linesExhibit, "bars": barsExhibit, "picture": pictureExhibit,
+  "texts": textsExhibit,
 };
 const EXHIBIT_NAME = 24;  // letters of a name beside a figure
 const MOST_GRID_ROWS = 500;
@@ -41,6 +42,14 @@ function gridWords(value) {
   if (value === null) return "–";
   if (typeof value !== "number") return tidy(value, 300);
   return Number.isInteger(value) ? value.toLocaleString("en").replace("-", "−") : short(value);
+}
+
+/** Each text under its name; line by line, so that nothing in it can pass for another part of the page. */
+function textsExhibit(figure, exhibit) {
+  const lines = (text) => text.split("\n").map((line) => tidy(line, 200)).join("\n");
+  figure.append(el("div", { class: "texts" }, exhibit.texts.map((text, k) => el("section", {},
+    el("h4", { text: tidy(exhibit.names[k], 120) }),
+    el("pre", { class: "scroll", tabindex: 0, role: "region", "aria-label": tidy(exhibit.names[k], 120), text: lines(text) })))));
 }
 
 // Heat map
