@@ -1,6 +1,7 @@
 """`cluster`: the model it chooses, what it says, and what it refuses."""
 
 import logging
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import bayesgrove as bg
 from bayesgrove.core.errors import InvalidSettingError, InvalidTableError
-from bayesgrove.estimators.cluster_table import MOST_ROWS, SECONDS_OF_MOST_ROWS, plan_for
+from bayesgrove.estimators.cluster_table import MOST_ROWS, SECONDS_OF_MOST_ROWS, plan_for, words_of_clusters
 
 pytestmark = pytest.mark.unit
 
@@ -65,9 +66,27 @@ def test_a_sentence_says_what_the_clusters_of_mixed_tables_are(caplog):
     frame.iloc[0, 0] = np.nan
     with caplog.at_level(logging.INFO, logger="bayesgrove"):
         model = bg.cluster(frame)
-    assert caplog.messages[0] == "80 rows x 3 columns (2 float, 1 category), 1 missing cells"
-    assert caplog.messages[-1] == "2 clusters: the mixture components; every two are separated by a density valley"
+    assert caplog.messages[0] == "80 rows x 3 columns (2 float, 1 category), 1 missing cell"
+    assert caplog.messages[-1] == "2 clusters: the mixture components; no two overlap"
     assert model.n_clusters_ == model.n_components_
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "n_components", "likelihood", "words"),
+    [
+        (1, 1, bg.likelihoods.GaussianFull(), "1 cluster: a single mixture component"),
+        (
+            1,
+            3,
+            bg.likelihoods.GaussianFull(),
+            "1 cluster: the union of 3 mixture components that no density valley separates",
+        ),
+        (2, 3, bg.likelihoods.Columns([]), "2 clusters: unions of 3 mixture components that overlap"),
+    ],
+)
+def test_the_sentence_about_clusters_counts_them(n_clusters, n_components, likelihood, words):
+    model = SimpleNamespace(n_clusters_=n_clusters, n_components_=n_components, likelihood_=likelihood)
+    assert words_of_clusters(model) == words
 
 
 def test_settings_go_to_the_model_and_unknown_ones_are_refused():

@@ -128,7 +128,8 @@ def size_of(table: Any) -> Size:
     listed = ", ".join(f"{number} {kind}" for kind, number in kinds.most_common()) or str(values.dtype)
     missing = int(np.count_nonzero(values != values))  # NaN is not equal to itself, and objects have no isnan
     n_rows, n_columns = values.shape
-    words = f"{words_of_shape(n_rows, n_columns)} ({listed}), {missing:,} missing cells"
+    cells = "1 missing cell" if missing == 1 else f"{missing:,} missing cells"
+    words = f"{words_of_shape(n_rows, n_columns)} ({listed}), {cells}"
     return Size(words, n_rows, n_columns, is_sparse=False)
 
 
@@ -156,11 +157,17 @@ def made(plan: Plan, settings: dict[str, Any]) -> Any:
 
 def words_of_clusters(model: Any) -> str:
     """What the clusters of a fitted model are."""
-    n = f"{model.n_clusters_:,} clusters"
+    n = "1 cluster" if model.n_clusters_ == 1 else f"{model.n_clusters_:,} clusters"
+    is_continuous = isinstance(model.likelihood_, CONTINUOUS)
     if model.n_components_ > model.n_clusters_:
-        return f"{n}: unions of {model.n_components_:,} mixture components that no density valley separates"
-    is_wide = isinstance(model.likelihood_, CONTINUOUS) and model.n_features_in_ > MOST_COLUMNS
+        kind = "unions" if model.n_clusters_ > 1 else "the union"
+        why = "that no density valley separates" if is_continuous else "that overlap"
+        return f"{n}: {kind} of {model.n_components_:,} mixture components {why}"
+    if model.n_components_ == 1:
+        return f"{n}: a single mixture component"
+    is_wide = is_continuous and model.n_features_in_ > MOST_COLUMNS
     has_no_rule = is_wide or isinstance(model.likelihood_, Multinomial) or model.labels_.size < FEWEST_ROWS
     if has_no_rule or not model._unites():
         return f"{n}: the mixture components, which were not united"
-    return f"{n}: the mixture components; every two are separated by a density valley"
+    why = "every two are separated by a density valley" if is_continuous else "no two overlap"
+    return f"{n}: the mixture components; {why}"
