@@ -178,11 +178,11 @@ def test_the_number_of_clusters_has_its_law(open_page, chains):
     page = open_page(result)
     law = count_distribution(result)
     kept = law.probability >= 1e-4
-    bars = page.locator(".counts-figure rect.pillar")
+    bars = page.locator("#how-many rect.pillar")
     assert bars.count() == kept.sum()
     words = "probability" if chains is None else "share of draws"
-    assert page.locator(".counts-figure .axis-label").all_text_contents() == ["number of clusters", words]
-    assert page.locator(".counts-figure .mark").text_content().startswith("3 shown")
+    assert page.locator("#how-many .axis-label").all_text_contents() == ["number of clusters", words]
+    assert page.locator("#how-many .mark").text_content().startswith("3 shown")
     assert (
         bars.evaluate_all("all => all.map((bar) => bar.classList.contains('shown'))")
         == (law.counts[kept] == 3).tolist()

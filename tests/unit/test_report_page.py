@@ -212,7 +212,7 @@ def test_sentences_name_the_features_that_were_planted():
     features = report_document(planted_result())["summary"]["which_features"]
     first = next(sentence for sentence in features if sentence.startswith("Cluster 0: "))
     assert re.search(r"high weight \([-\d.]+, all rows -2\.\d+\), low length", first)
-    assert re.search(r"high colour = red \(9\d %, all rows \d\d %\)", first)
+    assert re.search(r"often colour = red \(9\d %, all rows \d\d %\)", first)
 
 
 @pytest.mark.parametrize(

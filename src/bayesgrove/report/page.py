@@ -31,6 +31,7 @@ SCRIPTS = (
     "exhibits.js",
     "views_draw.js",
     "views.js",
+    "overview.js",
     "live.js",
     "main.js",
 )

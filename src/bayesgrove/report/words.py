@@ -111,8 +111,9 @@ def _traits(profile: Profile, cluster: int, noun: str) -> str:
     for f in profile.strongest(FEATURES_EACH)[cluster].tolist():
         if profile.telling[cluster, f] >= LEAST_BITS:
             mean, overall = profile.mean[cluster, f], profile.overall[f]
-            feature, side = profile.features[f], "high" if mean > overall else "low"
-            write = percent if feature.is_rate else short
+            feature = profile.features[f]
+            sides = ("often", "seldom") if feature.is_rate else ("high", "low")
+            side, write = sides[0] if mean > overall else sides[1], percent if feature.is_rate else short
             found.append(f"{side} {feature.name} ({write(mean)}, all {noun}s {write(overall)})")
     return ", ".join(found) or "no feature stands out"
 

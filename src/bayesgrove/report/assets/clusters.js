@@ -40,7 +40,7 @@ function clusterNote(model) {
   if (!model.profile) return `${sure}Nothing is known of the columns: this model keeps no table.`;
   const rows = model.profile.nRows < model.n ? ` They were computed from ${count(model.profile.nRows, model.noun)} of ${grouped(model.n)}.` : "";
   return sure + `Bars: the mean of the cluster (dot) with its 95 % interval (band) against the mean of all ${model.noun}s (upright line), ` +
-    "on the range of all clusters. Profiles are conditional on these labels: they do not average over other ways to " +
+    "on the range of all clusters; for a category, its share. Profiles are conditional on these labels: they do not average over other ways to " +
     `divide the ${model.noun}s, and other columns may differ too.${rows}`;
 }
 
@@ -223,8 +223,8 @@ function toggleDetail(view, label) {
 function traitLine(view, trait, colour) {
   const interval = `95 % interval ${traitNumber(trait, trait.low)} to ${traitNumber(trait, trait.high)}, all ${view.model.noun}s ${traitNumber(trait, trait.overall)}`;
   return el("li", { title: interval },
-    el("span", { class: "side", "aria-hidden": "true", text: trait.mean > trait.overall ? "▲" : "▼" }),
-    el("span", { class: "unseen", text: trait.mean > trait.overall ? "high " : "low " }),
+    el("span", { class: "side", "aria-hidden": "true", text: trait.isRate ? "" : trait.mean > trait.overall ? "▲" : "▼" }),
+    el("span", { class: "unseen", text: `${traitSide(trait)} ` }),
     el("bdi", { class: "trait", text: trait.name }),
     intervalBar(view, trait, colour),
     el("span", { class: "mean", text: traitNumber(trait, trait.mean) }),
@@ -232,17 +232,19 @@ function traitLine(view, trait, colour) {
   );
 }
 
-/** Interval and mean of a trait against the mean of all rows. */
+/** Interval and mean of a trait against the mean of all rows; a rate is the filled share of the whole. */
 function intervalBar(view, trait, colour) {
   const ends = d3.extent([...(view.ranges.get(trait.name) || []), trait.low, trait.mean, trait.high, trait.overall]);  // some may be NaN
   const x = d3.scaleLinear(trait.isRate ? [0, 1] : ends, [3, 77]).clamp(true);
   const svg = d3.create("svg:svg").attr("class", "interval").attr("viewBox", "0 0 80 14").attr("aria-hidden", "true");
   svg.append("line").attr("class", "ground").attr("x1", 0).attr("x2", 80).attr("y1", 7).attr("y2", 7);
-  if (trait.high >= trait.low) {
+  if (trait.isRate && Number.isFinite(trait.mean)) {
+    svg.append("rect").attr("x", x(0)).attr("width", Math.max(1, x(trait.mean) - x(0))).attr("y", 2).attr("height", 10).attr("rx", 2).attr("fill", colour);
+  } else if (trait.high >= trait.low) {
     svg.append("rect").attr("x", x(trait.low)).attr("width", Math.max(2, x(trait.high) - x(trait.low))).attr("y", 4).attr("height", 6).attr("rx", 2).attr("fill", colour).attr("opacity", 0.55);
   }
   svg.append("line").attr("class", "overall").attr("x1", x(trait.overall)).attr("x2", x(trait.overall)).attr("y1", 0).attr("y2", 14);
-  if (Number.isFinite(trait.mean)) svg.append("circle").attr("cx", x(trait.mean)).attr("cy", 7).attr("r", 3).attr("fill", colour);
+  if (!trait.isRate && Number.isFinite(trait.mean)) svg.append("circle").attr("cx", x(trait.mean)).attr("cy", 7).attr("r", 3).attr("fill", colour);
   return svg.node();
 }
 

@@ -122,23 +122,18 @@ function lineKey({ colour, dash }) {
   return svg.node();
 }
 
-/** How probable each number of clusters, or of the components they are unions of, is; the number shown is marked. */
-function countsFigure(host, model, state) {
-  const distribution = model.data.counts;
-  if (!distribution || distribution.counts.length === 0) return;
-  const place = el("div", { class: "counts-figure" });
-  const components = distribution.n_components;
-  host.append(el("h3", { text: components === null ? "Number of clusters" : "Number of components" }), place);
-  const draw = () => drawCounts(place, distribution, components === null ? state.clusters.length : components);
-  state.on("cut", draw);
-  state.on("theme", draw);
+function hasCounts(model) {
+  return Boolean(model.data.counts) && model.data.counts.counts.length > 0;
 }
 
-function drawCounts(place, distribution, shown) {
+/** How probable each number of clusters, or of the components they are unions of, is; the number shown is marked. */
+function drawCounts(place, model, state) {
+  const distribution = model.data.counts;
+  const shown = distribution.n_components === null ? state.clusters.length : distribution.n_components;
   const words = distribution.is_sampled ? "share of draws" : "probability";
   const noun = distribution.n_components === null ? "cluster" : "component";
   const label = `${words} of numbers of ${noun}s: ${distribution.counts.map((n, k) => `${n}: ${chance(distribution.probability[k])}`).slice(0, 30).join(", ")}`;
-  const figure = makeFigure(place, { height: 210, most: 620, label, margin: { top: 24 } });
+  const figure = makeFigure(place, { height: 170, most: 620, label, margin: { top: 24 } });
   const ranges = innerRanges(figure);
   const isNear = shown >= distribution.counts[0] - 3 && shown <= distribution.counts[distribution.counts.length - 1] + 3;
   const numbers = isNear ? [...distribution.counts, shown] : distribution.counts;

@@ -65,25 +65,6 @@ function switchView(whole, state, chosen) {
   say(`The page shows ${tidy(whole.views.list[chosen].name, 60)}`);
 }
 
-/** The four answers, and the distribution of the number of clusters. */
-function overviewView(host, model, state) {
-  const words = model.data.summary;
-  const trust = words.converged === null ? "plain" : words.converged ? "good" : "bad";
-  const card = (id, title, text, kind) => el("div", { class: `card ${kind || ""}`, id }, el("h3", { text: title }), [text].flat().map((words) => el("p", { text: tidy(words, 1500) })));
-  const { views } = model.data;
-  host.append(el("div", { class: "cards" },
-    views ? card("how-many-views", "How many views?", views.sentence) : null,
-    card("how-many", "How many clusters?", words.how_many),
-    card("how-sure", "How sure?", words.how_sure),
-    card("which-features", "What sets them apart?", words.which_features),
-    card("trust", "Can it be trusted?", words.trust, trust),
-  ));
-  if (words.log_evidence !== null) {
-    host.append(el("p", { class: "note", text: `Log evidence of the model, a lower bound: ${short(words.log_evidence)}.` }));
-  }
-  countsFigure(host, model, state);
-}
-
 function settingsView(host, model) {
   const grid = (rows) => el("dl", {}, rows.map(([name, value]) => [el("dt", { text: tidy(name, 80) }), el("dd", { text: tidy(value, 2000) })]));
   host.append(el("h3", { text: "Settings" }), grid(model.data.settings));

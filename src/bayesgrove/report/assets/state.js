@@ -108,9 +108,15 @@ function traitNumber(trait, value) {
   return trait.isRate && Number.isFinite(value) ? `${short(100 * value)} %` : short(value);
 }
 
+/** On which side of all rows a trait is. */
+function traitSide(trait) {
+  const [above, below] = trait.isRate ? ["often", "seldom"] : ["high", "low"];
+  return trait.mean > trait.overall ? above : below;
+}
+
 /** One trait in words. */
 function traitWords(trait, noun) {
-  return `${trait.mean > trait.overall ? "high" : "low"} ${trait.name}: ${traitNumber(trait, trait.mean)} (all ${noun}s ${traitNumber(trait, trait.overall)})`;
+  return `${traitSide(trait)} ${trait.name}: ${traitNumber(trait, trait.mean)} (all ${noun}s ${traitNumber(trait, trait.overall)})`;
 }
 
 /** Items below a node; of folded branches none. */
