@@ -2,13 +2,11 @@
 
 import re
 
-import numpy as np
 import pytest
 
 from bayesgrove.cli import progress
 from bayesgrove.cli.main import main
 from bayesgrove.cli.settings import length_settings
-from bayesgrove.cli.warm_up import small_data
 from bayesgrove.core import notices
 from bayesgrove.core.errors import InvalidSettingError
 
@@ -50,14 +48,6 @@ def test_redirected_output_has_lines(monkeypatch, capsys):
             pass
     assert re.fullmatch(r"bhc on 9 rows: \d+ s, 3 of 10 steps done", seen[-1])
     assert not hasattr(model, "_progress")
-
-
-def test_small_data_are_of_every_kind():
-    kinds = dict(small_data(takes_trees=False))
-    assert not np.isnan(kinds["measurements"]).any()
-    assert np.isnan(kinds["measurements with missing cells"]).any()
-    assert kinds["a mixed table"].names == ("x", "y", "word", "flag", "count")
-    assert list(dict(small_data(takes_trees=True))) == ["trees"]
 
 
 def test_warming_up_fits_and_says_how_long_it_took(capsys):

@@ -10,7 +10,11 @@ import pytest
 from bayesgrove import BHC, IncrementalBHC, RandomizedBHC, Tree, load
 from bayesgrove.cli import models
 from bayesgrove.cli.main import main
+from bayesgrove.cli.warm_up import data_for, small_tables
+from bayesgrove.core.errors import InvalidTableError
 from bayesgrove.core.rng import generator
+from bayesgrove.estimators import nrm_mixture
+from bayesgrove.estimators.clusterer import Clusterer
 
 pytestmark = pytest.mark.unit
 
@@ -217,3 +221,31 @@ def test_an_old_run_stays_whole(fitted, wines, tmp_path, capsys):
     assert {path.name: path.read_bytes() for path in fitted.iterdir()} == before
     assert main(["fit", "bhc", str(wines), "--out", str(fitted), "--index", "name", "--force", "--seed", "9"]) == 0
     assert load(fitted / "model.bg").random_state == 9
+
+
+def test_small_tables_are_of_every_kind():
+    kinds = small_tables()
+    assert not np.isnan(kinds["measurements"]).any()
+    assert np.isnan(kinds["measurements with missing cells"]).any()
+    assert kinds["a mixed table"].names == ("x", "y", "word", "flag", "count")
+
+
+class ReadError(Exception):
+    """Ends a fit once its data were read."""
+
+
+@pytest.mark.parametrize("name", [name for name in models.MODELS if name not in models.TREE_MODELS])
+def test_models_are_warmed_up_with_the_tables_they_take(name, monkeypatch):
+    def stop(*arguments, **settings):
+        raise ReadError
+
+    monkeypatch.setattr(nrm_mixture, "covariances_by_evidence", stop)
+    monkeypatch.setattr(Clusterer, "_without_labels", stop)
+    taken = data_for(name)
+    for kind, data in small_tables().items():
+        with pytest.raises(ReadError if kind in taken else InvalidTableError):
+            models.model_class(name)(random_state=0).fit(data)
+
+
+def test_models_of_trees_are_warmed_up_with_trees():
+    assert all(list(data_for(name)) == ["trees"] for name in models.TREE_MODELS)

@@ -3,7 +3,6 @@
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,14 @@ from bayesgrove.io.tables import read_table
 
 FEW_DRAWS = {"n_chains": 2, "n_tune": 4, "n_draws": 8}
 N_ROWS = 60
+TREES, MEASUREMENTS, WITH_GAPS, MIXED = "trees", "measurements", "measurements with missing cells", "a mixed table"
 
 
 def warm_up(names: list[str], console: Console) -> None:
-    """Fit each model to small data of each kind and say how long that took."""
+    """Fit each model to small data of each kind it takes and say how long that took."""
     for name in names:
         estimator = models.model_class(name)
-        for kind, data in small_data(takes_trees=models.takes_trees(name)):
+        for kind, data in data_for(name).items():
             few = FEW_DRAWS if "n_draws" in estimator().get_params() else {}
             start = time.perf_counter()
             with warnings.catch_warnings():
@@ -31,18 +31,23 @@ def warm_up(names: list[str], console: Console) -> None:
             console.print(f"{name}: {kind}, {time.perf_counter() - start:.1f} s")
 
 
-def small_data(*, takes_trees: bool) -> Iterator[tuple[str, Any]]:
-    """Trees; or measurements, the same with missing cells, and a mixed table."""
-    if takes_trees:
-        yield "trees", make_asymmetric_trees(10, random_state=0)
-        return
+def data_for(name: str) -> dict[str, Any]:
+    """Small data of each kind that a model takes by default; the mixed table has missing cells, too."""
+    if models.takes_trees(name):
+        return {TREES: make_asymmetric_trees(10, random_state=0)}
+    model = models.model_class(name)()
+    has_gaps = model.__sklearn_tags__().input_tags.allow_nan
+    takes = {MEASUREMENTS: True, WITH_GAPS: has_gaps, MIXED: has_gaps and model._takes_mixed_tables()}
+    return {kind: data for kind, data in small_tables().items() if takes[kind]}
+
+
+def small_tables() -> dict[str, Any]:
+    """Measurements, the same with missing cells, and a mixed table."""
     rng = np.random.default_rng(0)
     rows = np.repeat(rng.normal(0.0, 5.0, (3, 4)), N_ROWS // 3, axis=0) + rng.normal(size=(N_ROWS, 4))
-    yield "measurements", rows
     gaps = rows.copy()
     gaps[::7, 0] = np.nan
-    yield "measurements with missing cells", gaps
-    yield "a mixed table", mixed_table(rng, gaps)
+    return {MEASUREMENTS: rows, WITH_GAPS: gaps, MIXED: mixed_table(rng, gaps)}
 
 
 def mixed_table(rng: np.random.Generator, rows: np.ndarray) -> Any:

@@ -65,6 +65,10 @@ class Clusterer(Summaries, Membership, ClusterMixin, SavedEstimator, TableEstima
         tags.non_deterministic = False
         return tags
 
+    def _takes_mixed_tables(self) -> bool:
+        """Whether columns may be measurements, counts and categories side by side; scikit-learn has no tag for it."""
+        return True
+
     def _probabilities(self, values: np.ndarray) -> np.ndarray:
         """Probability of each cluster and, last, of a new one, of encoded rows."""
         raise NotImplementedError

@@ -79,6 +79,9 @@ class NestedEstimator(ChainEstimator, Clusterer):
         tags.input_tags.allow_nan = not self._needs_complete_rows()
         return tags
 
+    def _takes_mixed_tables(self) -> bool:
+        return self.likelihood is not None and not self._needs_complete_rows()
+
     def _is_sampled(self) -> bool:
         """Whether means of the components are drawn, not integrated out."""
         return self.likelihood is None and self.means == "sampled"

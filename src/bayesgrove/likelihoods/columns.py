@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods import contract
-from bayesgrove.likelihoods.families import FAMILIES, N_HYPER, by_family
+from bayesgrove.likelihoods.families import FAMILIES, HYPER_PLACES, N_HYPER, by_family
 
 EXACT = np.zeros(0)
 """The grain of columns none of which is rounded."""
@@ -207,9 +207,9 @@ def hyper(prior):
 @contract.with_hyper.register(ColumnsPrior)
 def with_hyper(prior, factors):
     """Scale each family's numbers in its columns."""
-    params = prior.params.copy()
-    left = list(factors)
-    for code in present_families(prior):
-        for name, _, _ in FAMILIES[code].hyper:
-            params[prior.family == code, FAMILIES[code].place(name)] *= left.pop(0)
-    return prior._replace(params=params)
+    params, at = prior.params.copy(), hyper_start(prior.family)
+    for j in range(prior.family.size):
+        family = prior.family[j]
+        for k in range(N_HYPER[family]):
+            params[j, HYPER_PLACES[family, k]] *= factors[at[family] + k]
+    return ColumnsPrior(prior.family, params, prior.start, prior.grain)

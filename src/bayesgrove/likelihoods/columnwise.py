@@ -111,10 +111,17 @@ def register_hyper(family: Family) -> None:
     def hyper(prior):
         return family.hyper
 
-    @contract.with_hyper.register(family.prior)
-    def with_hyper(prior, factors):
-        names = (name for name, _, _ in family.hyper)
-        return prior._replace(**{name: getattr(prior, name) * by for name, by in zip(names, factors, strict=True)})
+    contract.with_hyper.register(family.prior)(scaling_of(family))
+
+
+def scaling_of(family: Family) -> Any:
+    """The prior with its numbers scaled, written out field by field: kernels know no `_replace`."""
+    learned = [name for name, _, _ in family.hyper]
+    scaled = (f"prior.{name} * factors[{learned.index(name)}]" for name in learned)
+    fields = {name: f"prior.{name}" for name in family.prior._fields} | dict(zip(learned, scaled, strict=True))
+    known: dict[str, Any] = {"kind": family.prior}
+    exec(f"def with_hyper(prior, factors):\n    return kind({', '.join(fields.values())})", known)
+    return known["with_hyper"]
 
 
 def numbers_of(family: Family) -> Any:

@@ -65,4 +65,4 @@ def hyper(prior):
 
 @generic
 def with_hyper(prior, factors):
-    """The prior with each learnable number multiplied by its factor. Plain Python only."""
+    """The prior with each learnable number multiplied by its factor."""

@@ -28,7 +28,7 @@ from bayesgrove.likelihoods import (
     zero_inflated,
 )
 from bayesgrove.likelihoods.base import Likelihood
-from bayesgrove.likelihoods.family import CODES, N_PARAMS, REAL, Family, completed
+from bayesgrove.likelihoods.family import CODES, MOST_LEARNED, N_PARAMS, REAL, Family, completed
 from bayesgrove.likelihoods.gaussian_full import GaussianFull
 from bayesgrove.likelihoods.multinomial import Multinomial
 
@@ -41,6 +41,8 @@ CODE_OF: dict[type[Likelihood], int] = {}
 """Codes by likelihood."""
 N_HYPER, N_COORDINATES = np.zeros(MOST_FAMILIES, np.int64), np.zeros(MOST_FAMILIES, np.int64)
 """By code: how many numbers are learned by gradients, and how many coordinates CrossCat samples."""
+HYPER_PLACES = np.zeros((MOST_FAMILIES, MOST_LEARNED), np.int64)
+"""By code: where the learned numbers stand among those of a column's prior."""
 FIRST_IS_LOGIT = np.zeros(MOST_FAMILIES, np.bool_)
 IS_REAL, IS_STUDENT, IS_NOMINAL, IS_LISTED, ON_LOGS = (np.zeros(MOST_FAMILIES, np.bool_) for _ in range(5))
 """By code: real numbers; predictives that are Student's t or normal; categories; codes 0 .. K - 1; Gaussian logs."""
@@ -89,6 +91,7 @@ def keep(family: Family) -> int:
     FAMILIES.append(family)
     NAMED[family.name], CODE_OF[family.likelihood] = family.likelihood, code
     N_HYPER[code], N_COORDINATES[code] = len(family.hyper), len(family.coordinates.names)
+    HYPER_PLACES[code, : len(family.hyper)] = [family.place(name) for name, _, _ in family.hyper]
     FIRST_IS_LOGIT[code] = family.coordinates.first_is_logit
     IS_REAL[code], IS_STUDENT[code] = family.support == REAL, family.student is not None
     IS_NOMINAL[code], IS_LISTED[code] = family.is_nominal, family.support == CODES
@@ -186,6 +189,7 @@ __all__ = [
     "FIRST_IS_LOGIT",
     "GAUSSIAN",
     "GAUSSIAN_KNOWN",
+    "HYPER_PLACES",
     "IS_LISTED",
     "IS_NOMINAL",
     "IS_REAL",

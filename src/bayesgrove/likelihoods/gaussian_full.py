@@ -293,11 +293,8 @@ def hyper(prior):
 @contract.with_hyper.register(GaussianFullPrior)
 def with_hyper(prior, factors):
     """Scale the three."""
-    return prior._replace(
-        strength=float(prior.strength * factors[0]),
-        dof=float(prior.dof * factors[1]),
-        scale=prior.scale * factors[2],
-    )
+    strength, dof = float(prior.strength * factors[0]), float(prior.dof * factors[1])
+    return GaussianFullPrior(prior.mean, strength, dof, prior.scale * factors[2], prior.grain, prior.columns)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ SOURCES = "tests/exact/test_nrm_sources.py::"
 STATES = "tests/unit/test_nrm_states.py::"
 GIBBS, ANCHORS, LAUNCH = "models/nrm/gibbs.py", "models/nrm/anchors.py", "models/nrm/launch.py"
 SPLIT_MERGE, PROCESS = "models/nrm/split_merge.py", "models/nrm/process.py"
+HYPER, HYPER_TEST = "models/nrm/hyper.py", "tests/unit/test_nrm_hyper.py::"
+SLICE_TEST = HYPER_TEST + "test_compiled_slice_steps_draw_what_plain_python_draws"
 FACTOR_TEST = SOURCES + "test_priors_with_a_factor_of_the_number_of_clusters"
 GIBBS_TEST = SOURCES + "test_gibbs_of_one_point[nggp-1]"
 
@@ -230,6 +232,21 @@ MUTANTS = (
         "    log_marginals[one] = log_marginal_union\n",
         "",
         SOURCES + "test_split_merge[uniform-dp-near-0]",
+    ),
+    Mutant(
+        "a slice shrinks on the wrong side",
+        HYPER,
+        "(step, high) if step < 0.0 else (low, step)",
+        "(step, high) if step > 0.0 else (low, step)",
+        SLICE_TEST + "[diagonal]",
+    ),
+    Mutant("log factors without a hyperprior", HYPER, " - 0.5 * squares / PRIOR_SD**2", "", SLICE_TEST + "[words]"),
+    Mutant(
+        "a factor goes to another number of its family",
+        "likelihoods/columns.py",
+        "HYPER_PLACES[family, k]",
+        "k",
+        SLICE_TEST + "[mixed]",
     ),
 )
 

@@ -234,14 +234,14 @@ class MixtureSampler:
             self._weigh(state)
 
     def _likelihood(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
-        """The likelihood's learned numbers, one per time."""
+        """The likelihood's learned numbers, a slice step each time."""
         if not self.free:
             return {}
         clusters = state.clusters
-        for _ in range(step.times):
-            state.log_factors = draw_factors(
-                rng, self.prior, self._places, state.log_factors, clusters.rows, int(clusters.n_clusters[0])
-            )
+        n_clusters = int(clusters.n_clusters[0])
+        state.log_factors = draw_factors(
+            rng, self.prior, self._places, state.log_factors, clusters.rows, n_clusters, step.times
+        )
         state.scorer = self.scorer(state.log_factors)
         refill(state.scorer, clusters)
         fill_alone(state.scorer, self.values, state.weights.alone)
