@@ -1,18 +1,20 @@
 """`BHC`: Bayesian hierarchical clustering of rows."""
 
-from typing import Any
+from typing import Any, Self
 
 from joblib import effective_n_jobs
 
 from bayesgrove.agglomeration.exact import SCORES
 from bayesgrove.agglomeration.splits import Settings, default_leaf_size
 from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.estimators.constraints import read_links
 from bayesgrove.estimators.settings import check_choice, check_positive, check_whole
 from bayesgrove.estimators.tree_clusterer import TreeClusterer
 from bayesgrove.likelihoods import Bound, GaussianFull
 from bayesgrove.likelihoods.base import LEARN
 from bayesgrove.models.bhc.fit import ExactOptions, Fitted, fit_exact
 from bayesgrove.models.bhc.fit_randomized import fit_randomized_best
+from bayesgrove.stats.links import Links
 
 MOST_FULL_ROWS = 2_000
 """With more rows, "auto" searches for trees of full covariances by samples, as `RandomizedBHC` does."""
@@ -56,6 +58,8 @@ class BHC(TreeClusterer):
         With search="greedy": "merge_first" joins identical rows before all others: quicker on data with many of them.
     scores : {"light", "matrix", "matrix32"}, default="light"
         Compute pair scores again at need, or store them all in double or single precision; the tree is the same.
+    partial_labels : bool, default=False
+        Whether `y` of `fit` holds labels of some rows, and -1 for all others; else `y` is ignored.
     memory_limit : float, default=2**30
         Bytes; more is refused before anything is allocated.
     random_state : int, optional
@@ -123,6 +127,7 @@ class BHC(TreeClusterer):
         refine: int = 0,
         duplicates: str = "exact",
         scores: str = "light",
+        partial_labels: bool = False,
         memory_limit: float = 2.0**30,
         random_state: Any = None,
         n_jobs: int | None = 2,
@@ -137,10 +142,50 @@ class BHC(TreeClusterer):
         self.refine = refine
         self.duplicates = duplicates
         self.scores = scores
+        self.partial_labels = partial_labels
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None) -> Self:
+        """Build the tree and cut it.
+
+        With constraints no partition that breaks one has any weight, and each component is a cluster.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_columns)
+            NaN is a missing cell where the likelihood allows it.
+        y : int array of shape (n_rows,), optional
+            With `partial_labels=True`: rows with the same label are in one cluster, rows with different labels in
+            different ones; -1 is unknown. Otherwise ignored, for scikit-learn's sake.
+        must_link : sequence of sequences of int, optional
+            Groups of rows (numbers from 0), each of one cluster.
+        cannot_link : sequence of pairs of int, optional
+            Rows of different clusters.
+        """
+
+        def links_of(n_rows: int) -> Links | None:
+            links = read_links(self, n_rows, y, must_link, cannot_link)
+            if links is not None:
+                self._check_constraints()
+            return links
+
+        return self._fit(X, links_of)
+
+    def _check_constraints(self) -> None:
+        """Refuse settings that know no constraints."""
+        wanted = {"refine": 0, "duplicates": "exact"}
+        other = [name for name, value in wanted.items() if getattr(self, name) != value]
+        if isinstance(self.concentration, str):
+            other.append("concentration")
+        if other:
+            raise InvalidSettingError(
+                f"BHC with constraints takes no {other[0]}={getattr(self, other[0])!r}. "
+                + ("Give a number." if other[0] == "concentration" else "Leave it at its default."),
+                setting=other[0],
+            )
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -159,13 +204,15 @@ class BHC(TreeClusterer):
         return self.search == "best"
 
     def _unites(self) -> bool:
-        return self.clusters == "unions" and self.cut == "half" and self._searches()
+        return self.clusters == "unions" and self.cut == "half" and self._searches() and self._links is None
 
     def _build(self, bound: Bound) -> Fitted:
-        options = ExactOptions(self.duplicates, self.scores, self.memory_limit, self.refine, self.search)
+        links = self._links if self._links is not None and self._links.item.size == len(bound.values) else None
+        options = ExactOptions(self.duplicates, self.scores, self.memory_limit, self.refine, self.search, links)
         n_threads = effective_n_jobs(self.n_jobs)
         if (
-            self.likelihood == LEARN
+            links is None
+            and self.likelihood == LEARN
             and isinstance(bound.likelihood, GaussianFull)
             and len(bound.values) > MOST_FULL_ROWS
         ):

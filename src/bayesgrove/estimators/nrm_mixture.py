@@ -10,6 +10,7 @@ from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator
 from bayesgrove.estimators.chains import ChainEstimator
 from bayesgrove.estimators.clusterer import Clusterer, typical_row
+from bayesgrove.estimators.constraints import about_links, nearest_draw, read_links
 from bayesgrove.estimators.mixture_clusters import cluster_posterior, posterior_of, probability_apart, united
 from bayesgrove.estimators.mixture_layout import MIXTURE
 from bayesgrove.estimators.mixture_likelihood import covariances_by_evidence
@@ -24,6 +25,7 @@ from bayesgrove.likelihoods.base import LEARN
 from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.models.nrm.guide import make_guide
 from bayesgrove.models.nrm.hyper import free_places, scaled
+from bayesgrove.models.nrm.linked import linked
 from bayesgrove.models.nrm.paper_global import VARIANTS
 from bayesgrove.models.nrm.paper_sampler import PaperSampler
 from bayesgrove.models.nrm.points import euclidean_points
@@ -39,6 +41,7 @@ from bayesgrove.models.nrm.process import Process, log_kappa_table
 from bayesgrove.models.nrm.sampler import make_sampler
 from bayesgrove.models.nrm.schedules import SAMPLERS, schedule_of
 from bayesgrove.models.nrm.starts import SampleStart
+from bayesgrove.stats.links import Links
 from bayesgrove.stats.numbering import by_size
 from bayesgrove.stats.partitions import relabel
 
@@ -93,6 +96,8 @@ class NRMMixture(ChainEstimator, Clusterer):
         largest log joint.
     hyper : {"auto", "optimize", "fixed"}, default="auto"
         Learn the hyperparameters that are marked "auto", all that are not given, or none.
+    partial_labels : bool, default=False
+        Whether `y` of `fit` holds labels of some rows, and -1 for all others; else `y` is ignored.
     paper_variant : {"code", "mended", "printed"}, default="code"
         Of `sampler="paper"`: what the authors' program does, the printed formulas mended, or as printed. The
         hyperparameters stay as they are.
@@ -167,6 +172,8 @@ class NRMMixture(ChainEstimator, Clusterer):
     """
 
     _layout = (*Clusterer._layout, *MIXTURE)
+    _links: Links | None = None
+    """Constraints of the fit."""
 
     def __init__(
         self,
@@ -185,6 +192,7 @@ class NRMMixture(ChainEstimator, Clusterer):
         thin: int = 1,
         estimate: str = "vi",
         hyper: str = "auto",
+        partial_labels: bool = False,
         paper_variant: str = "code",
         run_dir: Any = None,
         resume: bool = False,
@@ -207,6 +215,7 @@ class NRMMixture(ChainEstimator, Clusterer):
         self.thin = thin
         self.estimate = estimate
         self.hyper = hyper
+        self.partial_labels = partial_labels
         self.paper_variant = paper_variant
         self.run_dir = run_dir
         self.resume = resume
@@ -215,19 +224,28 @@ class NRMMixture(ChainEstimator, Clusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None) -> Self:
         """Run the chains and find the point estimate.
+
+        With constraints the posterior is that over the partitions that meet them, and each component is a cluster.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_columns)
             NaN is a missing cell where the likelihood allows it.
-        y : ignored
-            For scikit-learn's sake.
+        y : int array of shape (n_rows,), optional
+            With `partial_labels=True`: rows with the same label are in one cluster, rows with different labels in
+            different ones; -1 is unknown. Otherwise ignored, for scikit-learn's sake.
+        must_link : sequence of sequences of int, optional
+            Groups of rows (numbers from 0), each of one cluster.
+        cannot_link : sequence of pairs of int, optional
+            Rows of different clusters.
         """
         self._check_chain_settings()
         process = self._resolve_process()
         table = self._read_input(X, reset=True)
+        self._links = read_links(self, table.n_rows, y, must_link, cannot_link)
+        self._check_constraints()
         self._seed = self._resolve_seed()
         bound = bind(self.likelihood, table, "fixed" if self.sampler == "paper" else self.hyper)
         if self.sampler != "paper" and isinstance(self.likelihood, str) and self.likelihood == LEARN:
@@ -235,11 +253,22 @@ class NRMMixture(ChainEstimator, Clusterer):
         bound = self._without_labels(bound)
         self._bound, self._process, self._template = bound, process, typical_row(bound.values)
         schedule = self._make_schedule(table.n_rows)
-        if self.sampler != "paper":
+        if self.sampler != "paper" and self._links is None:
             compile_kernels(bound, process, schedule, loss=None if self.estimate == "map" else self.estimate)
         self._run(self._make_sampler(bound, process), schedule, self._describe())
         self._summarise()
         return self
+
+    def _describe(self) -> dict[str, Any]:
+        return {**super()._describe(), **about_links(self._links)}
+
+    def _check_constraints(self) -> None:
+        if self._links is not None and self.sampler == "paper":
+            raise InvalidSettingError(
+                "sampler='paper' takes no constraints: must_link, cannot_link and partial labels need one of "
+                f"{', '.join(SAMPLERS)}. Leave sampler at its default.",
+                setting="sampler",
+            )
 
     def _resolve_process(self) -> Process:
         check_choice("sampler", self.sampler, (*SAMPLERS, "paper"))
@@ -260,7 +289,9 @@ class NRMMixture(ChainEstimator, Clusterer):
             start = start or SampleStart(bound.prior, bound.values, process)  # it has no guide
             return PaperSampler(bound.prior, bound.values, process, bound.log_measure, start, about)
         guide = make_guide(generator(self._seed, GUIDE_PATH), euclidean_points(bound.prior, bound.values))
-        return make_sampler(bound.prior, bound.values, guide, process, bound.free, bound.log_measure, start, about)
+        rows = (bound.prior, bound.values, guide, process, bound.free, bound.log_measure)
+        sampler = make_sampler(*rows, start, about)
+        return sampler if self._links is None else linked(sampler, self._links)
 
     def _fingerprint(self) -> dict[str, Any]:
         init = self.init
@@ -276,7 +307,8 @@ class NRMMixture(ChainEstimator, Clusterer):
         """Point estimate, tree, numbers, what prediction needs."""
         bound, posterior = self._bound, self.posterior_
         numbers, log_factors = self._draw_numbers()
-        found = cluster_posterior(bound, posterior, log_factors) if self.clusters == "unions" else None
+        unites = self.clusters == "unions" and self._links is None  # a union may break a constraint
+        found = cluster_posterior(bound, posterior, log_factors) if unites else None
         self.component_labels_ = self._point_estimate(posterior)
         self.cluster_posterior_ = posterior if found is None else found
         self.labels_ = self.component_labels_ if found is None else self._cluster_estimate(found)
@@ -302,6 +334,13 @@ class NRMMixture(ChainEstimator, Clusterer):
         )
         details = {"verdict": self.diagnostics_.verdict.sentence_for_readers, "n_components": self.n_components_}
         self._set_result(self._about, details, self._describe_rows(bound.values))
+
+    def _point_estimate(self, posterior: Posterior, *path: int) -> np.ndarray:
+        """Under constraints the best draw, where a partition between the draws breaks one."""
+        labels = super()._point_estimate(posterior, *path)
+        if self._links is None or self._links.allows(labels):
+            return labels
+        return by_size(nearest_draw(posterior.labels, self.estimate, self.n_jobs))
 
     def _cluster_estimate(self, draws: Posterior) -> np.ndarray:
         """Clusters of least expected loss; or those of the draw of largest log joint."""

@@ -15,6 +15,7 @@ from bayesgrove.core.compilation import tells_of_compilation
 from bayesgrove.core.errors import BayesgroveError, InvalidFileError
 from bayesgrove.estimators.notebook import result_html
 from bayesgrove.estimators.registry import MODELS
+from bayesgrove.estimators.settings import refuses_others
 from bayesgrove.inference.result import Result
 from bayesgrove.io.model_file import ModelFile, read_model, write_model
 from bayesgrove.io.schema import Layout, Parts, Reading, read_parts, write_parts
@@ -33,11 +34,11 @@ class SavedEstimator(BaseEstimator):
     result_: Result
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Have every `fit` and `partial_fit` say what it compiles."""
+        """Have every `fit` and `partial_fit` say what it compiles, and refuse by name what it does not take."""
         super().__init_subclass__(**options)
         for name in ("fit", "partial_fit"):
             if name in vars(cls):
-                setattr(cls, name, tells_of_compilation(vars(cls)[name]))
+                setattr(cls, name, refuses_others(tells_of_compilation(vars(cls)[name])))
 
     def save(self, path: Any) -> None:
         """Write the fitted model to a file that `bayesgrove.load` reads; arrays and JSON, never pickle.

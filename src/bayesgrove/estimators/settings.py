@@ -1,13 +1,17 @@
 """Checks of constructor parameters, made by `fit` before any work is done."""
 
+import functools
+import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from bayesgrove.core.errors import InvalidSettingError
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def check_whole(name: str, value: Any, least: int) -> None:
@@ -46,3 +50,25 @@ def check_learnable(name: str, value: Any, *, may_learn: bool = True) -> None:
     if value == np.inf:
         raise InvalidSettingError(f"{name} must be finite, got inf. Try 1.0.", setting=name)
     check_positive(name, value)
+
+
+INSTEAD = {
+    "sample_weight": "Repeat rows instead, as np.repeat(X, counts, axis=0) does: a count of 3 stands for three rows.",
+    "must_link": "BHC and NRMMixture take constraints.",
+    "cannot_link": "BHC and NRMMixture take constraints.",
+}
+
+
+def refuses_others(method: Method) -> Method:
+    """A method of an estimator that refuses named arguments it does not have, by the name of the estimator's class."""
+    known = inspect.signature(method).parameters
+
+    @functools.wraps(method)
+    def refusing(self: Any, *arguments: Any, **named: Any) -> Any:
+        for name in named:
+            if name not in known:
+                advice = INSTEAD.get(name, "Leave it out.")
+                raise TypeError(f"{type(self).__name__}.{method.__name__} takes no {name}. {advice}")
+        return method(self, *arguments, **named)
+
+    return refusing  # type: ignore[return-value]

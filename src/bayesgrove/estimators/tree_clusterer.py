@@ -2,6 +2,7 @@
 
 import logging
 import math
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from bayesgrove.agglomeration.statistics import NodeRows
 from bayesgrove.core.rng import resolve_seed
 from bayesgrove.estimators.by_blocks import answer_blocks
 from bayesgrove.estimators.clusterer import Clusterer, typical_row
+from bayesgrove.estimators.constraints import about_links
 from bayesgrove.estimators.cut import CutParameter, one_leaf
 from bayesgrove.estimators.frames import as_frame
 from bayesgrove.estimators.layouts import OWN_PROBABILITIES
@@ -44,6 +46,7 @@ from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.models.bhc.covariance import fit_either, with_covariances
 from bayesgrove.models.bhc.fit import Fitted, united
 from bayesgrove.models.bhc.summaries import NodeSummary, summarise_nodes, summary_nodes
+from bayesgrove.stats.links import Links
 from bayesgrove.stats.numbering import by_size
 from bayesgrove.stats.partitions import relabel
 from bayesgrove.trees import Tree
@@ -94,6 +97,9 @@ class TreeClusterer(CutParameter, Clusterer):
 
     log_evidence_: float
 
+    _links: Links | None = None
+    """Constraints of the fit."""
+
     _layout = (
         *Clusterer._layout,
         Check("the tree is not binary", lambda read: read["tree"].n_nodes == 2 * read["tree"].n_leaves - 1),
@@ -131,8 +137,13 @@ class TreeClusterer(CutParameter, Clusterer):
         y : ignored
             For scikit-learn's sake.
         """
+        return self._fit(X)
+
+    def _fit(self, X: Any, links_of: Callable[[int], Links | None] = lambda n_rows: None) -> Self:
+        """Build the tree and cut it, under the constraints that `links_of(n_rows)` gives."""
         self._check_settings()
         table = self._read_input(X, reset=True)
+        self._links = links_of(table.n_rows)
         self._seed = resolve_seed(self.random_state)
         bound = self._without_labels(bind(self.likelihood, table, self.hyper))
         full = self._with_covariances(bound, bound.values)
@@ -148,6 +159,9 @@ class TreeClusterer(CutParameter, Clusterer):
         check_n_jobs(self.n_jobs)
         check_choice("search", self.search, SEARCHES)
         self._front(one_leaf())  # cuts it as it will cut the real one
+
+    def _describe(self) -> dict[str, Any]:
+        return {**super()._describe(), **about_links(self._links)}
 
     def _progress_callback(self) -> Progress | None:
         """The hook a caller has set, else log lines when verbose."""

@@ -24,8 +24,10 @@ from bayesgrove.likelihoods.coordinates import with_grain
 from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
 from bayesgrove.likelihoods.parts import columns_in_use, with_columns
 from bayesgrove.models.bhc.duplicates import merge_duplicates_first
+from bayesgrove.models.bhc.linked import forest_of_rows, linked_problem
 from bayesgrove.models.bhc.united import Rows as UnitedRows
 from bayesgrove.models.bhc.united import united_tree
+from bayesgrove.stats.links import Links
 from bayesgrove.stats.partitions import relabel
 from bayesgrove.trees import Tree
 from bayesgrove.trees.cuts import find_front, labels_of_front
@@ -64,6 +66,8 @@ class ExactOptions(NamedTuple):
     memory_limit: float = 2.0**30
     refine: int = 0
     search: str = "best"
+    links: Links | None = None
+    """Constraints on the rows."""
 
 
 def fit_exact(
@@ -73,7 +77,10 @@ def fit_exact(
     if options.search == "best":
         return fit_best(bound, concentration, options, seed, n_threads, progress)
     problem, bound = new_problem(bound, concentration, seed, n_threads)
-    if options.duplicates == "merge_first":
+    if options.links is not None:
+        linked = linked_problem(problem, options.links)
+        forest = forest_of_rows(linked, exact_forest(linked, options, progress), options.links)
+    elif options.duplicates == "merge_first":
         forest = merge_duplicates_first(problem, memory_limit=options.memory_limit, progress=progress)
     else:
         forest = exact_forest(problem, options, progress)
@@ -89,14 +96,18 @@ def fit_best(
     """The tree and the hyperparameters of highest bound that the search finds, a scale matrix among them."""
     work = (concentration, options, seed, n_threads, progress)
     if not learns_scale(bound):
-        return with_missed(fit_searched(bound, *work))
+        return with_missed(fit_searched(bound, *work), options)
     some = rows_for_scale(bound, bound.values)
-    found = fit_with_scale(some, *work)
-    return with_missed(found if some is bound else fit_searched(based_on(bound, found.bound.prior), *work))
+    if some is bound:
+        return with_missed(fit_with_scale(bound, *work), options)
+    found = fit_with_scale(some, concentration, options._replace(links=None), *work[2:])
+    return with_missed(fit_searched(based_on(bound, found.bound.prior), *work), options)
 
 
-def with_missed(found: Fitted) -> Fitted:
-    """The fit with what its partition misses among its steps: see `log_joint_missed`."""
+def with_missed(found: Fitted, options: ExactOptions) -> Fitted:
+    """The fit with what its partition misses among its steps, constraints aside: see `log_joint_missed`."""
+    if options.links is not None:
+        return found
     prior, values, n = found.bound.prior, found.rows, found.tree.n_leaves
     used = ~np.isnan(values).all(axis=0)
     if not used.all():
@@ -162,17 +173,24 @@ def fit_searched(
     part, values = (prior, bound.values) if used.all() else columns_in_use(prior, bound.values, used)
     refuse_too_large(values.shape[0], 2 * n_stats(part), options.scores, options.memory_limit)
     problem = Problem(part, values, log_concentration, not bool(np.isnan(values).any()), seed, n_threads)
+    complete = problem.complete
+    if options.links is not None:
+        problem = linked_problem(problem, options.links)
     free = bound.free if values.shape[0] > 1 else ()
-    space = new_space(part, log_concentration, free, learn_concentration=learn_concentration)
+    space = new_space(problem.prior, log_concentration, free, learn_concentration=learn_concentration)
     precompile_search(problem, space)
     found = search_tree(problem, space, options.scores, progress)
     part, log_concentration = space.at(found.where)
+    forest = found.forest
+    if options.links is not None:
+        at_end = problem._replace(prior=part, log_concentration=log_concentration)
+        part, forest = part.prior, forest_of_rows(at_end, forest, options.links)
     report_limits(space, found.where)
     prior = part if used.all() else with_columns(prior, part, used)
     bound = relearned(bound, prior)
-    whole = Problem(prior, bound.values, log_concentration, problem.complete and bool(used.all()), seed, n_threads)
-    log_q = float(found.forest.log_q[-1] if found.forest.log_q.size else found.forest.leaf_log_q[0])
-    return finish(whole, bound, Grown(found.forest, log_q, 0, {"search": log_q}))
+    whole = Problem(prior, bound.values, log_concentration, complete and bool(used.all()), seed, n_threads)
+    log_q = float(forest.log_q[-1] if forest.log_q.size else forest.leaf_log_q[0])
+    return finish(whole, bound, Grown(forest, log_q, 0, {"search": log_q}))
 
 
 def report_limits(space: Space, where: np.ndarray) -> None:

@@ -63,6 +63,11 @@ def smallest_type(n_items: int) -> np.dtype:
     return np.min_scalar_type(n_items - 1)
 
 
+def hash_of(*arrays: np.ndarray) -> str:
+    """A short hash of some arrays."""
+    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()[:16]
+
+
 def fingerprint_of(
     prior: Any, rows: np.ndarray, process: Process, free: tuple[str, ...], about: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -114,8 +119,13 @@ class MixtureSampler:
 
     @property
     def n_items(self) -> int:
-        """Number of rows."""
+        """Number of what moves: rows."""
         return int(self.values.shape[0])
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, as the process counts them."""
+        return self.n_items
 
     @property
     def parallel(self) -> str:
@@ -125,26 +135,36 @@ class MixtureSampler:
     @property
     def label_type(self) -> np.dtype:
         """The smallest type that holds every label."""
-        return smallest_type(self.n_items)
+        return smallest_type(self.n_rows)
 
     def fingerprint(self) -> dict[str, Any]:
         """Settings, and hashes of the data and of the numbers that came from them."""
         rows = np.empty_like(self.values)
         rows[self.guide.order] = self.values
-        guide = hashlib.sha256(self.guide.order.tobytes() + self.guide.key.tobytes()).hexdigest()[:16]
-        return {**fingerprint_of(self.prior, rows, self.process, self.free, self.about), "guide": guide}
+        about = fingerprint_of(self.prior, rows, self.process, self.free, self.about)
+        return {**about, "guide": hash_of(self.guide.order, self.guide.key)}
 
     def start(self, rng: np.random.Generator) -> State:
         """The first labels, u at n, the likelihood's numbers as given."""
-        labels = np.asarray(self.first_labels(rng))[self.guide.order]
-        numbers = start_numbers(self.process, self.n_items)
+        labels = self._in_guide(np.asarray(self.first_labels(rng)))
+        numbers = start_numbers(self.process, self.n_rows)
         return self._new_state(labels, numbers, np.zeros(len(self.free)))
 
     def _new_state(self, labels: np.ndarray, numbers: np.ndarray, log_factors: np.ndarray) -> State:
-        scorer = self.scorer(log_factors)
-        state = new_state(scorer, self.values, labels, self.process, numbers)
-        state.log_factors = log_factors
-        return state
+        tables = process_tables(self.process, numbers, self.n_rows, int(labels.max()) + 1)
+        return new_state(self.scorer(log_factors), self.values, labels, tables, numbers, log_factors)
+
+    def _in_guide(self, labels: np.ndarray) -> np.ndarray:
+        """Labels in the guide's order from those of the rows in their own."""
+        return labels[self.guide.order]
+
+    def _scorer_of(self, state: State) -> Any:
+        """The scorer with a state's numbers."""
+        return self.scorer(state.log_factors)
+
+    def _cluster_sizes(self, state: State) -> np.ndarray:
+        """Numbers of rows."""
+        return state.clusters.sizes[: state.clusters.n_clusters[0]]
 
     def scorer(self, log_factors: np.ndarray) -> Any:
         """The scorer of the likelihood with these log factors on its learned numbers."""
@@ -187,12 +207,17 @@ class MixtureSampler:
             if done == points.size:
                 return
             if done < 0:
+                row = self._row_at(int(points[-1 - done]))
                 raise NumericalError(
-                    f"no cluster, old or new, is possible for row {self.guide.order[points[-1 - done]]}: "
-                    "its densities are not finite. Look for extreme cells.",
-                    row=int(self.guide.order[points[-1 - done]]),
+                    f"no cluster, old or new, is possible for row {row}: its densities are not finite. "
+                    "Look for extreme cells.",
+                    row=row,
                 )
             self._make_room(state)
+
+    def _row_at(self, place: int) -> int:
+        """The row at a place of the guide."""
+        return int(self.guide.order[place])
 
     def _anchors(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
         """Split-merge moves; the laws of the step take turns."""
@@ -214,16 +239,16 @@ class MixtureSampler:
         """u, concentration and sigma."""
         if not self.process.varies:
             return {}
-        clusters = state.clusters
+        sizes = self._cluster_sizes(state)
         for _ in range(step.times):
-            draw_process(rng, self.process, state.numbers, clusters.sizes[: clusters.n_clusters[0]], self.n_items)
+            draw_process(rng, self.process, state.numbers, sizes, self.n_rows)
         self._weigh(state)
         return {}
 
     def _weigh(self, state: State) -> None:
         """The tables of the process again."""
         n_clusters = int(state.clusters.n_clusters[0])
-        log_kappa, log_v = process_tables(self.process, state.numbers, self.n_items, n_clusters)
+        log_kappa, log_v = process_tables(self.process, state.numbers, self.n_rows, n_clusters)
         state.weights = state.weights._replace(log_kappa=log_kappa, log_v=log_v)
 
     def _make_room(self, state: State) -> None:
@@ -242,7 +267,7 @@ class MixtureSampler:
         state.log_factors = draw_factors(
             rng, self.prior, self._places, state.log_factors, clusters.rows, n_clusters, step.times
         )
-        state.scorer = self.scorer(state.log_factors)
+        state.scorer = self._scorer_of(state)
         refill(state.scorer, clusters)
         fill_alone(state.scorer, self.values, state.weights.alone)
         return {}
@@ -251,8 +276,8 @@ class MixtureSampler:
 
     def refresh(self, state: State) -> None:
         """Number the clusters by first appearance and compute everything again from the data."""
-        state.clusters.labels[:] = self.labels(state)[self.guide.order]
-        state.scorer = self.scorer(state.log_factors)
+        state.clusters.labels[:] = self._in_guide(self.labels(state))
+        state.scorer = self._scorer_of(state)
         rebuild(state.scorer, self.values, state.clusters)
         self._weigh(state)
         fill_alone(state.scorer, self.values, state.weights.alone)
@@ -269,7 +294,7 @@ class MixtureSampler:
 
     def unpack(self, arrays: Mapping[str, np.ndarray]) -> State:
         """The state of labels and numbers."""
-        labels = arrays["labels"].astype(np.int64)[self.guide.order]
+        labels = self._in_guide(arrays["labels"].astype(np.int64))
         return self._new_state(labels, arrays["numbers"].copy(), arrays["log_factors"].copy())
 
     def draw(self, state: State) -> dict[str, np.ndarray]:
@@ -282,7 +307,7 @@ class MixtureSampler:
         n_clusters = int(clusters.n_clusters[0])
         log_joint = log_joint_of(
             process.kind, state.numbers, state.weights, clusters.sizes, clusters.log_marginal,
-            n_clusters, self.n_items,
+            n_clusters, self.n_rows,
         )  # fmt: skip
         found = {"log_joint": log_joint + self.log_measure, "n_clusters": float(n_clusters)}
         found |= varying_numbers(process, state.numbers)

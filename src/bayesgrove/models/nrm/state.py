@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import add, log_marginal, n_stats
-from bayesgrove.models.nrm.process import Process, log_constant, process_tables
+from bayesgrove.models.nrm.process import log_constant
 from bayesgrove.scoring.lanes import LANES, fill_lane, n_fields, padded, score_lanes
 
 
@@ -135,11 +135,17 @@ def log_joint_of(kind, numbers, weights, sizes, log_marginals, n_clusters, n_ite
     return total
 
 
-def new_state(scorer: Any, values: np.ndarray, labels: np.ndarray, process: Process, numbers: np.ndarray) -> State:
-    """A state from labels 0 .. K - 1 in leaf order; the likelihood's factors are 1."""
+def new_state(
+    scorer: Any,
+    values: np.ndarray,
+    labels: np.ndarray,
+    tables: tuple[np.ndarray, np.ndarray],
+    numbers: np.ndarray,
+    log_factors: np.ndarray,
+) -> State:
+    """A state from labels 0 .. K - 1 in leaf order; `tables` are those of the process with these numbers."""
     clusters = empty_clusters(scorer, labels.astype(np.int64), max(15, 2 * (int(labels.max()) + 1)))
     rebuild(scorer, values, clusters)
-    tables = process_tables(process, numbers, labels.size, int(clusters.n_clusters[0]))
     weights = Weights(*tables, np.empty(labels.size))
     fill_alone(scorer, values, weights.alone)
-    return State(clusters, weights, numbers, np.zeros(0), scorer)
+    return State(clusters, weights, numbers, log_factors, scorer)
