@@ -54,6 +54,9 @@ class OnlineTopics(ClusterMixin, BaseEstimator):
     [0, 80]
     """
 
+    estimator_: Any
+    seen_labels_: np.ndarray
+
     def __init__(self, estimator: Any = None) -> None:
         self.estimator = estimator
 
