@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 WORKERS ?= 2
 FAMILY ?=
 
-.PHONY: setup demo test test-fast test-slow durations check docs dist fuzz bench bench-peers browser screenshots clean
+.PHONY: setup demo test test-fast test-slow durations check docs dist fuzz bench bench-peers browser screenshots recipes clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -38,8 +38,20 @@ test-fast: $(STAMP)
 durations: $(STAMP) browser
 	$(BIN)/python -m pytest -m "not slow" --record-durations -q
 
-test-slow: $(STAMP)
-	$(BIN)/python -m pytest -m slow -q
+test-slow: $(STAMP) recipes
+	$(BIN)/python -m pytest -m slow -q --ignore tests/recipes
+	.venv-recipes/bin/python -m pytest -m slow -q tests/recipes
+
+# BERTopic, Toponymy, scanpy, treedata and sdmetrics want an older pandas than we do: an environment of its own
+recipes: .venv-recipes/.installed
+
+.venv-recipes/.installed: pyproject.toml tests/recipes/requirements.txt
+	$(PYTHON) -m venv .venv-recipes
+	.venv-recipes/bin/python -m pip install --quiet --disable-pip-version-check -e ".[plot,tables]" \
+	  -r tests/recipes/requirements.txt
+	.venv-recipes/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	  "bertopic>=0.17,<0.18" "toponymy>=0.5,<0.6"
+	touch $@
 
 check: $(STAMP)
 	$(BIN)/ruff check .
@@ -77,4 +89,4 @@ bench-peers: .venv-lace/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-lace benchmark-results demo-output docs/_build docs/gallery
+	rm -rf $(VENV) .venv-lace .venv-recipes benchmark-results demo-output docs/_build docs/gallery

@@ -15,6 +15,7 @@ PATTERNS = {
         "tests/*/test_benchmarks*",
         "tests/*/test_*fuzzing*",
         "tests/distribution/*",
+        "tests/recipes/*",
         "tests/*/test_distribution*",
         "tests/*/test_selection*",
     ),

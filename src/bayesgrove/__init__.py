@@ -22,7 +22,7 @@ _HOMES = {
     "read_trees": "bayesgrove.io.tree_data",
     "sweep": "bayesgrove.sweeps.run",
 }
-_MODULES = ("datasets", "impute", "likelihoods", "metrics", "outliers", "plot", "sc")
+_MODULES = ("datasets", "impute", "likelihoods", "metrics", "outliers", "plot", "sc", "topics")
 
 __all__ = sorted((*_HOMES, *_MODULES))
 

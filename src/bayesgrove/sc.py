@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from scipy.cluster.hierarchy import dendrogram
 
+from bayesgrove.core.constants import NULL
 from bayesgrove.estimators.cluster_table import cluster as cluster_rows
 from bayesgrove.estimators.frames import as_frame
 from bayesgrove.io.cells import rows_of_cells
 from bayesgrove.trees import Tree
-from bayesgrove.trees.cuts import node_labels
 
 __all__ = ["cluster"]
 
@@ -52,7 +52,9 @@ def cluster(
     Written are `adata.obs[key_added]` (categorical: "0" is the largest cluster), `adata.obs[key_added + "_certainty"]`
     (the certainty of each cell's label), `adata.uns["dendrogram_" + key_added]` (the tree of the clusters, for
     `scanpy.pl.dendrogram`, dot plots and heat maps) and `adata.uns[key_added]` (settings, the number of clusters, the
-    tree of the clusters in Newick form).
+    tree of the clusters in Newick form). A TreeData object also gets the tree of all cells, `adata.obst[key_added]`: a
+    graph of networkx whose leaves are the names of the cells. Every node has a `depth` (0 at the root), inner nodes
+    also the `probability` that the cells below are one cluster.
 
     Examples
     --------
@@ -75,13 +77,15 @@ def cluster(
     names = [str(k) for k in range(model.n_clusters_)]
     adata.obs[key_added] = categories(model.labels_, names)
     adata.obs[f"{key_added}_certainty"] = model.probabilities_
-    linkage = linkage_of_clusters(model.tree_, model.labels_)
+    linkage = model.tree_.cluster_linkage(model.labels_)
     adata.uns[key_added] = {
         "params": {"use_rep": use_rep or "X", "layer": layer or "", "model": type(model).__name__},
         "n_clusters": model.n_clusters_,
         "newick": newick(linkage, names),
     }
     adata.uns[f"dendrogram_{key_added}"] = scanpy_dendrogram(linkage, names, key_added, use_rep or "X")
+    if hasattr(adata, "obst"):
+        adata.obst[key_added] = graph_of_cells(model.tree_, adata.obs_names.tolist(), key_added)
     return model
 
 
@@ -89,27 +93,6 @@ def categories(labels: np.ndarray, names: list[str]) -> Any:
     """Labels as a categorical column of pandas, which every AnnData object brings along."""
     column = as_frame({"cluster": [names[label] for label in labels]})["cluster"].astype("category")
     return column.cat.set_categories(names).array
-
-
-def linkage_of_clusters(tree: Tree, labels: np.ndarray) -> np.ndarray:
-    """The merges above the clusters as scipy's linkage matrix; of nodes with many children pair after pair."""
-    own = node_labels(tree, labels)
-    n_clusters = int(labels.max()) + 1
-    floor = float(tree.height.min())
-    place: dict[int, tuple[int, float, int]] = {}
-    merges: list[tuple[float, float, float, float]] = []
-    for node in range(tree.n_nodes):
-        if own[node] >= 0:
-            place[node] = int(own[node]), 0.0, 1
-            continue
-        children = {place[child][0]: place[child] for child in tree.children(node)}  # parts of one cluster count once
-        first, *others = sorted(children.values())
-        for other in others:
-            height = max(float(tree.height[node]) - floor, first[1], other[1])
-            merges.append((first[0], other[0], height, first[2] + other[2]))
-            first = n_clusters + len(merges) - 1, height, first[2] + other[2]
-        place[node] = first
-    return np.array(merges).reshape(-1, 4)
 
 
 def scanpy_dendrogram(linkage: np.ndarray, names: list[str], key: str, use_rep: str) -> dict[str, Any]:
@@ -129,6 +112,21 @@ def scanpy_dendrogram(linkage: np.ndarray, names: list[str], key: str, use_rep: 
         "dendrogram_info": info,
         "correlation_matrix": np.eye(len(names)),
     }
+
+
+def graph_of_cells(tree: Tree, cells: list[str], key: str) -> Any:
+    """The tree of all cells as `treedata` holds it."""
+    import networkx  # a dependency of treedata
+
+    names = [f"{key}:{node}" if item == NULL else cells[item] for node, item in enumerate(tree.item.tolist())]
+    depths = (tree.height[tree.root] - tree.height).tolist()
+    probabilities = tree.nodes["probability"].tolist()
+    graph = networkx.DiGraph()
+    for node, name in enumerate(names):
+        extra = {} if tree.item[node] != NULL else {"probability": probabilities[node]}
+        graph.add_node(name, depth=depths[node], **extra)
+    graph.add_edges_from((names[above], names[node]) for node, above in enumerate(tree.parent[:-1].tolist()))
+    return graph
 
 
 def newick(linkage: np.ndarray, names: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Single cells: AnnData objects in and out, and what scanpy makes of them."""
+"""Single cells: AnnData objects in and out; tests/recipes has what scanpy and treedata make of them."""
 
 from types import SimpleNamespace
 
@@ -11,7 +11,6 @@ from scipy.cluster.hierarchy import is_valid_linkage
 import bayesgrove as bg
 from bayesgrove.core.errors import InvalidSettingError, InvalidTableError
 from bayesgrove.io.cells import is_anndata, rows_of_cells
-from bayesgrove.sc import linkage_of_clusters
 from bayesgrove.trees import Tree
 
 SIZES = (12, 20, 30)
@@ -89,21 +88,6 @@ def test_clusters_are_written_as_scanpy_has_them():
 @pytest.mark.unit
 def test_nodes_with_many_children_are_merged_pair_after_pair():
     pairs = Tree.from_parents([4, 4, 5, 5, 6, 6, -1])
-    assert linkage_of_clusters(pairs, np.array([0, 0, 1, 1]))[:, [0, 1, 3]].tolist() == [[0.0, 1.0, 2.0]]
-    merged = linkage_of_clusters(Tree.from_parents([3, 3, 3, -1]), np.array([0, 1, 2]))
+    assert pairs.cluster_linkage(np.array([0, 0, 1, 1]))[:, [0, 1, 3]].tolist() == [[0.0, 1.0, 2.0]]
+    merged = Tree.from_parents([3, 3, 3, -1]).cluster_linkage(np.array([0, 1, 2]))
     assert merged[:, [0, 1, 3]].tolist() == [[0.0, 1.0, 2.0], [3.0, 2.0, 3.0]]
-
-
-@pytest.mark.slow
-def test_scanpy_draws_the_tree_of_the_clusters(tmp_path):
-    anndata = pytest.importorskip("anndata", reason="anndata is not installed (pip install 'bayesgrove[sc]')")
-    scanpy = pytest.importorskip("scanpy", reason="scanpy is not installed (pip install scanpy)")
-    values = coordinates()
-    adata = anndata.AnnData(values.copy(), obsm={"X_pca": values})
-    bg.sc.cluster(adata, **GREEDY)
-    axes = scanpy.pl.dendrogram(adata, "bayesgrove", show=False)
-    assert axes is not None
-    scanpy.pl.dotplot(adata, adata.var_names.tolist(), groupby="bayesgrove", dendrogram=True, show=False)
-    adata.write_h5ad(tmp_path / "cells.h5ad")
-    again = anndata.read_h5ad(tmp_path / "cells.h5ad")
-    assert again.obs["bayesgrove"].tolist() == adata.obs["bayesgrove"].tolist()

@@ -25,6 +25,7 @@ PACKAGES = (
     "bayesgrove.outliers",
     "bayesgrove.plot",
     "bayesgrove.sc",
+    "bayesgrove.topics",
     "bayesgrove.trees",
 )
 CLASSES = [name for name in bg.__all__ if name[0].isupper()]

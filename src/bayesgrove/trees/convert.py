@@ -7,6 +7,7 @@ import numpy as np
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidTreeError
+from bayesgrove.trees.cuts import node_labels
 from bayesgrove.trees.traverse import child_counts
 
 if TYPE_CHECKING:
@@ -38,6 +39,27 @@ def tree_to_linkage(tree: "Tree") -> np.ndarray:
     first = tree.first_child[order]
     pairs = np.sort(np.column_stack([scipy_id[first], scipy_id[tree.next_sibling[first]]]), axis=1)
     return np.column_stack([pairs, tree.height[order], tree.size[order]]).astype(np.float64)
+
+
+def clusters_to_linkage(tree: "Tree", labels: np.ndarray) -> np.ndarray:
+    """The merges above clusters as a linkage matrix; of nodes with many children pair after pair."""
+    own = node_labels(tree, labels)
+    place: dict[int, tuple[int, float, int]] = {}
+    merges: list[tuple[int, int, float, int]] = []
+    n_clusters = int(labels.max()) + 1
+    for node in np.lexsort((np.arange(tree.n_nodes), tree.height)).tolist():
+        if own[node] >= 0:
+            place[node] = int(own[node]), 0.0, 1
+            continue
+        children = {place[child][0]: place[child] for child in tree.children(node)}  # parts of one cluster count once
+        first, *others = sorted(children.values())
+        for other in others:
+            merges.append((first[0], other[0], float(tree.height[node]), first[2] + other[2]))
+            first = n_clusters + len(merges) - 1, float(tree.height[node]), first[2] + other[2]
+        place[node] = first
+    if place[tree.root][2] != n_clusters:
+        raise InvalidTreeError("every cluster must be a node of the tree. Use labels that a cut of this tree returned.")
+    return np.array(merges, dtype=np.float64).reshape(-1, 4)
 
 
 def tree_to_networkx(tree: "Tree") -> Any:

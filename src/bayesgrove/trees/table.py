@@ -319,6 +319,22 @@ class Tree:
         """scipy's linkage matrix of shape (n_leaves - 1, 4); binary trees only."""
         return convert.tree_to_linkage(self)
 
+    def cluster_linkage(self, labels: ArrayLike) -> np.ndarray:
+        """scipy's linkage matrix of the merges above clusters, whose leaves are the labels; of any tree.
+
+        Parameters
+        ----------
+        labels : int array of shape (n_leaves,)
+            Cluster of each item, 0 .. n_clusters - 1: `labels_`, or a cut of this tree.
+
+        Examples
+        --------
+        >>> tree = Tree.from_merges([[0, 1], [2, 4], [3, 5]], log_merge_odds=[4.0, -3.0, -5.0])
+        >>> tree.cluster_linkage(tree.cut()).tolist()
+        [[0.0, 1.0, 7.0, 2.0], [2.0, 3.0, 9.0, 3.0]]
+        """
+        return convert.clusters_to_linkage(self, _frozen(labels, np.int64))
+
     def to_newick(self, path: str | Path | None = None) -> str:
         """Newick text with branch lengths, also written to `path` when given."""
         written = newick.tree_to_newick(self)
