@@ -8,18 +8,16 @@ from scipy.special import gammaln
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.models.tree_hmm.component_fit import ComponentFit, fit_component
 from bayesgrove.models.tree_hmm.em import DistinctTrees, Progress, distinct_trees
-from bayesgrove.models.tree_hmm.engine import likelihoods_and_counts, log_likelihoods
-from bayesgrove.models.tree_hmm.links import Links, part_of_links
-from bayesgrove.models.tree_hmm.parameters import TreePrior, divergence, expected_tables, select_counts
+from bayesgrove.models.tree_hmm.links import Links
+from bayesgrove.models.tree_hmm.parameters import TreePrior, select_counts
 from bayesgrove.models.tree_hmm.tables import Counts, Strengths
 from bayesgrove.trees.cuts import front_labels
 from bayesgrove.trees.table import Tree
 
 N_SHORT, N_REFIT = 4, 15
 """Iterations for a pair from either side, and for a merged component."""
-NEGLIGIBLE = 1e-8
-"""Trees of less responsibility are left out of a component's passes."""
 SOFTENING = 0.1
 """Nats per tree that are added to losses before they are compared: below it a loss is within reach of other optima."""
 
@@ -106,20 +104,6 @@ def clusters_before_gap(log_ratios: np.ndarray, n_trees: float) -> int:
     return log_ratios.size + 1 - int(factors.argmax())
 
 
-class _Component(NamedTuple):
-    """A component on its own."""
-
-    counts: Counts
-    weights: np.ndarray
-    """(n_distinct,): responsibilities times multiplicities."""
-    bound: float
-    """Single-component ELBO."""
-
-    @property
-    def size(self) -> float:
-        return float(self.weights.sum())
-
-
 class _Pair(NamedTuple):
     log_ratio: float
     side: int
@@ -182,31 +166,20 @@ def _as_tree(merges: list[tuple[int, int]], log_ratios: list[float], sizes: np.n
     return tree  # type: ignore[return-value]
 
 
-def _start(trees: DistinctTrees, prior: TreePrior, counts: Counts, component: int, row: np.ndarray) -> _Component:
+def _start(trees: DistinctTrees, prior: TreePrior, counts: Counts, component: int, row: np.ndarray) -> ComponentFit:
     """One component of the mixture, fitted to its own trees."""
     weights = np.bincount(trees.number, row, trees.multiplicity.size)
-    return _fitted(trees, prior, select_counts(counts, np.array([component])), weights, N_REFIT)
+    return fit_component(trees, prior, select_counts(counts, np.array([component])), weights, N_REFIT)
 
 
-def _merged(trees: DistinctTrees, prior: TreePrior, a: _Component, b: _Component, side: int) -> _Component:
+def _merged(trees: DistinctTrees, prior: TreePrior, a: ComponentFit, b: ComponentFit, side: int) -> ComponentFit:
     start = (a, b)[side].counts
-    return _fitted(trees, prior, start, a.weights + b.weights, N_SHORT + N_REFIT)
+    return fit_component(trees, prior, start, a.weights + b.weights, N_SHORT + N_REFIT)
 
 
-def _pair(trees: DistinctTrees, prior: TreePrior, concentration: float, a: _Component, b: _Component) -> _Pair:
+def _pair(trees: DistinctTrees, prior: TreePrior, concentration: float, a: ComponentFit, b: ComponentFit) -> _Pair:
     """Log ratio of a merge, by short fits from both sides."""
-    unions = [_fitted(trees, prior, side.counts, a.weights + b.weights, N_SHORT) for side in (a, b)]
+    unions = [fit_component(trees, prior, side.counts, a.weights + b.weights, N_SHORT) for side in (a, b)]
     bounds = [union.bound for union in unions]
     together = gammaln(a.size + b.size) - gammaln(a.size) - gammaln(b.size) - np.log(concentration)
     return _Pair(float(max(bounds) - a.bound - b.bound + together), int(np.argmax(bounds)))
-
-
-def _fitted(trees: DistinctTrees, prior: TreePrior, counts: Counts, weights: np.ndarray, n_iter: int) -> _Component:
-    """Variational iterations of one component on weighted trees."""
-    chosen = np.flatnonzero(weights > NEGLIGIBLE)
-    links, row = part_of_links(trees.links, chosen), weights[chosen]
-    for _ in range(n_iter):
-        tables = expected_tables(prior, counts)
-        counts = likelihoods_and_counts(links, tables, prior.mode, row[None])[1]
-    log_weights = log_likelihoods(links, expected_tables(prior, counts), prior.mode)[0]
-    return _Component(counts, weights, float(row @ log_weights - divergence(prior, counts)[0]))

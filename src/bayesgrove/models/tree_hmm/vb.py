@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import betaln, digamma, logsumexp
 
 from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.models.tree_hmm.component_fit import CONTINUATION, START_TABLES, fit_clusters, strength_stages
 from bayesgrove.models.tree_hmm.em import DistinctTrees, Progress, distinct_trees, tree_weights
 from bayesgrove.models.tree_hmm.engine import expected_counts, log_likelihoods
 from bayesgrove.models.tree_hmm.links import Links
@@ -21,14 +22,10 @@ from bayesgrove.models.tree_hmm.parameters import (
     random_parameters,
     select_counts,
 )
-from bayesgrove.models.tree_hmm.tables import Counts, Strengths, Tables, zero_counts
+from bayesgrove.models.tree_hmm.tables import Counts, Tables, zero_counts
 
 START_SPREAD = 0.1
 """First responsibilities are Dirichlet draws of this concentration: each tree begins mostly in one component."""
-START_TABLES = 5.0
-"""First tables have Dirichlet rows of this concentration: close to uniform."""
-N_LABEL_STEPS = 10
-"""E-steps with fixed responsibilities before a fit that begins with labels lets them go."""
 SMALLEST = 0.5
 """Components of fewer trees are deleted at the end of a start."""
 NOTHING = 1e-10
@@ -43,7 +40,7 @@ class VBSettings(NamedTuple):
     n_iter: int = 40
     n_init: int = 3
     """Starts; the best ELBO wins."""
-    continuation: tuple[float, ...] = (1.0, 0.3, 0.1, 0.03, 0.01)
+    continuation: tuple[float, ...] = CONTINUATION
     """Strengths that are gone through downwards until those of the prior: a start that is sparse at once gets stuck."""
     n_continued: int = 15
     """Iterations at each further strength."""
@@ -162,13 +159,6 @@ def check_vb(concentration: float, settings: VBSettings) -> None:
             raise InvalidSettingError(f"{name} is at least 1, got {getattr(settings, name)}.")
 
 
-def strength_stages(strengths: Strengths, continuation: Sequence[float]) -> list[Strengths]:
-    """Strengths to go through: each family stops at its own, larger ones begin there."""
-    levels = [level for level in continuation if level > min(strengths)] + [min(strengths)]
-    stages = [Strengths(*(max(level, strength) for strength in strengths)) for level in levels]
-    return [stage for place, stage in enumerate(stages) if place == 0 or stage != stages[place - 1]]
-
-
 def random_laws(rng: np.random.Generator, trees: DistinctTrees, prior: TreePrior, n_components: int) -> _Laws:
     """Random responsibilities of different trees, and counts by one E-step under random tables."""
     shares = rng.dirichlet(np.full(n_components, START_SPREAD), trees.multiplicity.size).T
@@ -178,16 +168,11 @@ def random_laws(rng: np.random.Generator, trees: DistinctTrees, prior: TreePrior
 
 
 def laws_of_labels(rng: np.random.Generator, trees: DistinctTrees, prior: TreePrior, labels: np.ndarray) -> _Laws:
-    """Every tree in the component of its label, components by falling size; counts by E-steps from random tables."""
-    n_components = int(labels.max()) + 1
-    order = np.argsort(np.argsort(-np.bincount(labels), kind="stable"))
-    shares = np.zeros((n_components, trees.multiplicity.size))
-    np.add.at(shares, (order[labels], trees.number), 1.0)
-    tables = random_parameters(rng, prior, n_components, START_TABLES).tables
-    for _ in range(N_LABEL_STEPS):
-        counts = expected_counts(trees.links, tables, prior.mode, shares)
-        tables = expected_tables(prior, counts)
-    return _Laws(counts, shares.sum(axis=1))
+    """Every tree in the component of its label, components by falling size."""
+    sizes = np.bincount(labels)
+    order = np.argsort(-sizes, kind="stable")
+    counts = fit_clusters(rng, trees, prior, labels)
+    return _Laws(select_counts(counts, order), sizes[order].astype(float))
 
 
 def expected_log_sticks(sizes: np.ndarray, concentration: float) -> np.ndarray:
