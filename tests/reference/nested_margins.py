@@ -70,7 +70,7 @@ def datum_energy(model: Model, state: State, n: int, gaps: list[list[tuple]]) ->
     total = 0.0
     for level in filter(None, gaps):
         total += log_g(model, state, n, len(level))
-        if model.penalty == "chance-max":
+        if model.penalty in ("level-max", "chance-max"):
             total += twice * hinge([level])
         else:
             total += twice * math.fsum(max(0.0, gap) for gap, *_ in level)

@@ -114,7 +114,7 @@ PENALISED_FREE = (*FREE, "discriminant_variance")
 
 def penalised(penalty, **changes):
     """Four data, and weakly, where chance is divided out: fewer truths are rejected."""
-    n_rows, strength = (5, 0.3) if penalty in ("max", "sum") else (4, 0.08)
+    n_rows, strength = (5, 0.3) if penalty in ("max", "level-max", "sum") else (4, 0.08)
     return NestedModel(PENALISED_FREE, n_rows=n_rows, penalty=penalty, strength=strength).with_(**changes)
 
 
@@ -124,7 +124,7 @@ def test_sweeps_under_a_penalty():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("steps", [SWEEP, PENALISED, (MH, *PENALISED[1:])], ids=["sweep", "gibbs", "mh"])
-@pytest.mark.parametrize("penalty", ["max", "sum", "chance", "chance-max"])
+@pytest.mark.parametrize("penalty", ["max", "level-max", "sum", "chance", "chance-max"])
 def test_all_penalties(penalty, steps):
     check(penalised(penalty), steps, 5, n_forward=10_000, n_chain=20_000)
 

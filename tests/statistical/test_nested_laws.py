@@ -110,8 +110,8 @@ UPDATES = {"max": "augmented", "sum": "gibbs", "chance": "gibbs"}
 
 
 def penalised_cases():
-    fast = {("max", "sweep", "A"), ("chance", "sweep", "A")}
-    for case in itertools.product(("max", "sum", "chance", "chance-max"), PENALISED, "AB"):
+    fast = {("max", "sweep", "A"), ("level-max", "sweep", "B"), ("chance", "sweep", "A")}
+    for case in itertools.product(("max", "level-max", "sum", "chance", "chance-max"), PENALISED, "AB"):
         yield slow_unless(case in fast, *case)
 
 

@@ -81,17 +81,18 @@ def test_cross_table_is_the_specified_generator():
     assert table.row_labels.shape == (2, n_rows)
 
 
-def test_nested_tables_follow_the_law_of_the_model():
+@pytest.mark.parametrize("n_components", [None, 3], ids=["infinite", "finite"])
+def test_nested_tables_follow_the_law_of_the_model(n_components):
     """Two rows: chance of one path, of one component given the levels shared. False alarm below 1e-5 (|z| <= 5)."""
     alpha, gamma, gamma0, n = 0.7, 1.3, 0.9, 6_000
     rng = np.random.default_rng(0)
     shared, same = np.zeros(n, int), np.zeros(n, bool)
     for draw in range(n):
         levels = draw_paths(rng, 2, 2, alpha)
-        components = draw_components(rng, levels, gamma, gamma0)
+        components = draw_components(rng, levels, gamma, gamma0, n_components)
         shared[draw], same[draw] = np.sum(levels[0] == levels[1]), components[0] == components[1]
     one = 1.0 / (1.0 + alpha)
-    root = 1.0 / (1.0 + gamma0)
+    root = (1.0 + gamma0 / (n_components or np.inf)) / (1.0 + gamma0)
     first = (1.0 + gamma * root) / (1.0 + gamma)
     together = [root, first, (1.0 + gamma * first) / (1.0 + gamma)]
     for n_shared, law in enumerate([1.0 - one, one * (1.0 - one), one**2]):
@@ -109,6 +110,13 @@ def test_nested_tables_have_the_stated_variances_and_repeat():
     np.testing.assert_array_equal(
         made.X, datasets.sample_bhmc(3_000, 2, component_variance=0.25, base_variance=9.0, random_state=2).X
     )
+
+
+def test_finitely_many_components_are_never_exceeded():
+    made = datasets.sample_bhmc(400, 2, gamma=50.0, gamma0=30.0, n_components=4, random_state=0)
+    assert np.unique(made.components).tolist() == [0, 1, 2, 3]
+    with pytest.raises(InvalidSettingError, match=r"n_components are at least 1.*10, 5, 3, 0 and"):
+        datasets.sample_bhmc(10, n_components=0)
 
 
 def test_the_balanced_part_of_the_fashion_sample():

@@ -28,10 +28,10 @@ from bayesgrove.models.nested.penalty_gaussian import (
     print_discriminants,
 )
 from bayesgrove.models.nested.penalty_slice import draw_discriminants, linked_nodes, slice_discriminants
-from bayesgrove.models.nested.target import CHANCE, CHANCE_MAXIMUM, MAXIMUM, SUM
+from bayesgrove.models.nested.target import CHANCE, CHANCE_MAXIMUM, LEVEL_MAXIMUM, MAXIMUM, SUM
 
 pytestmark = pytest.mark.unit
-KINDS = (MAXIMUM, SUM, CHANCE, CHANCE_MAXIMUM)
+KINDS = (MAXIMUM, LEVEL_MAXIMUM, SUM, CHANCE, CHANCE_MAXIMUM)
 
 
 def grow_links(levels, capacity=64):
@@ -83,9 +83,10 @@ def plain_energies(penalty, links, eta, leaf):
             energy = 2 * penalty.strength * sum(flat)
         if penalty.kind == CHANCE:
             energy += len(flat) * penalty.log_chance[n, 0]
+        if penalty.kind in (LEVEL_MAXIMUM, CHANCE_MAXIMUM):
+            energy = 2 * penalty.strength * sum(max(0.0, *level) for level in zetas if level)
         if penalty.kind == CHANCE_MAXIMUM:
-            worst = [max(0.0, *level) for level in zetas if level]
-            energy = 2 * penalty.strength * sum(worst) + sum(penalty.log_chance[n, len(level)] for level in zetas)
+            energy += sum(penalty.log_chance[n, len(level)] for level in zetas)
         out.append(energy)
     return np.array(out)
 

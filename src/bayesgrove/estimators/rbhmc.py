@@ -45,9 +45,9 @@ class RBHMC(NestedEstimator):
     margin_scale : None or "rms", default=None
         "rms" divides the rows that discriminants see by the root of their mean squared norm, so that C and margin do
         not depend on the unit.
-    penalty : {"max", "sum", "chance", "chance-max"}, default="max"
-        The worst margin of each row (the paper's), all of them, all of them relative to chance, or the worst of each
-        level relative to chance.
+    penalty : {"max", "level-max", "sum", "chance", "chance-max"}, default="max"
+        The worst margin of each row (the paper's), the worst of each level (its alternative), all of them, all of them
+        relative to chance, or the worst of each level relative to chance.
     intercept : bool, default=False
         Discriminants see a constant beside the columns.
     discriminants : {"slice", "augmented", "gibbs"}, default="slice"

@@ -6,6 +6,7 @@ zeta = eps0 - (eta_v - eta_z)'x_n. With [.] = max(0, .) and j siblings at a leve
 | penalty | energy of a datum |
 |---|---|
 | "max" | 2C max over levels and siblings of [zeta] |
+| "level-max" | sum over levels of 2C [max zeta] |
 | "sum" | 2C sum of [zeta] |
 | "chance" | sum of 2C [zeta] + log g_n |
 | "chance-max" | sum over levels of 2C [max zeta] + log g_{n,j} |
@@ -23,9 +24,15 @@ from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.nested.penalty_chance import log_chance_of_levels, log_chance_of_pairs
 from bayesgrove.models.nested.state import ROOT, State, Tree
-from bayesgrove.models.nested.target import CHANCE, CHANCE_MAXIMUM, LEVELS, MAXIMUM, NO_PENALTY, SUM, Target
+from bayesgrove.models.nested.target import CHANCE, CHANCE_MAXIMUM, LEVEL_MAXIMUM, MAXIMUM, NO_PENALTY, SUM, Target
 
-PENALTIES = {"max": MAXIMUM, "sum": SUM, "chance": CHANCE, "chance-max": CHANCE_MAXIMUM}
+PENALTIES = {
+    "max": MAXIMUM,
+    "level-max": LEVEL_MAXIMUM,
+    "sum": SUM,
+    "chance": CHANCE,
+    "chance-max": CHANCE_MAXIMUM,
+}
 FIRST_SIBLINGS = 16
 """Siblings the first table of "chance-max" has columns for."""
 
@@ -112,7 +119,7 @@ def level_energy(kind, strength, log_chance, n, worst, total, n_siblings):
     """Energy of one level from the largest zeta, the sum of positive zetas and the number of siblings."""
     if n_siblings == 0:
         return 0.0
-    if kind in (MAXIMUM, LEVELS):
+    if kind in (MAXIMUM, LEVEL_MAXIMUM):
         return 2.0 * strength * max(0.0, worst)
     if kind == CHANCE_MAXIMUM:
         return 2.0 * strength * max(0.0, worst) + log_chance[n, n_siblings]

@@ -8,7 +8,7 @@ import numpy as np
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.models.nested.penalty import join
-from bayesgrove.models.nested.target import CHANCE, CHANCE_MAXIMUM, LEVELS, SUM
+from bayesgrove.models.nested.target import CHANCE, CHANCE_MAXIMUM, LEVEL_MAXIMUM, SUM
 
 
 @borrower
@@ -16,7 +16,7 @@ def hinge_kind(kind):
     """The penalty with the same hinges that leaves out what margins cost by chance."""
     if kind == CHANCE:
         return SUM
-    return LEVELS if kind == CHANCE_MAXIMUM else kind
+    return LEVEL_MAXIMUM if kind == CHANCE_MAXIMUM else kind
 
 
 @kernel

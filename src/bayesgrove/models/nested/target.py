@@ -13,8 +13,8 @@ from bayesgrove.core.errors import InvalidSettingError
 ALPHA, GAMMA, GAMMA0, COMPONENT_VARIANCE, BASE_VARIANCE, DISCRIMINANT_VARIANCE = range(6)
 """Places in `values`: concentrations of the paths, of nodes below the root and of the root; s2, h2 and nu0 squared."""
 VALUE_NAMES = ("alpha", "gamma", "gamma0", "component_variance", "base_variance", "discriminant_variance")
-NO_PENALTY, MAXIMUM, SUM, CHANCE, CHANCE_MAXIMUM, LEVELS = range(6)
-"""Kinds of penalty; LEVELS, the hinges of CHANCE_MAXIMUM alone, is for bounds only."""
+NO_PENALTY, MAXIMUM, SUM, CHANCE, CHANCE_MAXIMUM, LEVEL_MAXIMUM = range(6)
+"""Kinds of penalty; SUM and LEVEL_MAXIMUM are also the hinges of CHANCE and CHANCE_MAXIMUM alone."""
 
 
 class SampledMeans(NamedTuple):
