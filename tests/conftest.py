@@ -16,7 +16,7 @@ from bayesgrove.likelihoods.binomial import BinomialPrior
 from bayesgrove.likelihoods.categorical import CategoricalPrior
 from bayesgrove.likelihoods.columns import ColumnsPrior
 from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
-from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
+from bayesgrove.likelihoods.gaussian_full import full_prior
 from bayesgrove.likelihoods.gaussian_known import GaussianKnownVariancePrior
 from bayesgrove.likelihoods.multinomial import MultinomialPrior
 from bayesgrove.likelihoods.poisson import PoissonPrior
@@ -117,15 +117,13 @@ ALL_LIKELIHOODS = (
     ),
     Example(
         "gaussian-full",
-        GaussianFullPrior(np.array([0.4, -0.3]), 0.6, 3.5, np.array([[1.4, 0.3], [0.3, 0.9]])),
+        full_prior(np.array([0.4, -0.3]), 0.6, 3.5, np.array([[1.4, 0.3], [0.3, 0.9]])),
         lambda rng, n: rng.normal(0, 1, (n, 2)) @ np.array([[1.0, 0.5], [0.0, 0.7]]),
         whole_rows=True,
     ),
     Example(
         "gaussian-full-rounded",
-        GaussianFullPrior(
-            np.array([0.4, -0.3]), 0.6, 3.5, np.array([[1.4, 0.3], [0.3, 0.9]]), np.array([1.0, 0.0]) / 12.0
-        ),
+        full_prior(np.array([0.4, -0.3]), 0.6, 3.5, np.array([[1.4, 0.3], [0.3, 0.9]]), np.array([1.0, 0.0]) / 12.0),
         lambda rng, n: np.column_stack([rng.normal(0.5, 1, n).round(), rng.normal(-1, 2, n)]),
         whole_rows=True,
     ),

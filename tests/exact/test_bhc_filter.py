@@ -9,7 +9,7 @@ from bayesgrove.agglomeration.filters import FullFilter, make_filter
 from bayesgrove.agglomeration.filters import group_scores as group_scores_of
 from bayesgrove.agglomeration.splits import Problem, Settings, divide_by
 from bayesgrove.likelihoods.contract import add, log_predictive, n_stats
-from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
+from bayesgrove.likelihoods.gaussian_full import full_prior
 from reference.bhc import evidence_of, node_weights, parents_of
 from reference.tables import merges_of, standard_prior
 
@@ -82,7 +82,7 @@ def test_weights_inside_a_group_sum_to_its_size():
 def test_full_covariances_are_scored_as_one_by_one(grain, columns):
     rng = np.random.default_rng(5)
     scale = np.cov(rng.normal(size=(9, 3)), rowvar=False) + np.eye(3)
-    prior = GaussianFullPrior(rng.normal(size=3), 0.4, 5.5, scale, grain, columns)
+    prior = full_prior(rng.normal(size=3), 0.4, 5.5, scale, grain, columns)
     values = 3.0 * rng.normal(size=(150, 5 if columns.size else 3))
     rows = np.zeros((4, n_stats(prior)))  # the last stays empty
     for k, members in enumerate((values[:1], values[:40], values[40:])):

@@ -9,8 +9,17 @@ from bayesgrove.agglomeration.exact import atoms_of_rows
 from bayesgrove.agglomeration.full_scorer import FullScorer
 from bayesgrove.agglomeration.scorers import LANES, NOBODY, RowScorer, block_scores, n_fields
 from bayesgrove.core.jit import kernel
-from bayesgrove.likelihoods.gaussian_full import EXACT, GaussianFullPrior
-from bayesgrove.stats.sixteen import SIXTEEN, add_product, subtract_product
+from bayesgrove.likelihoods.gaussian_full import EXACT, full_prior
+from bayesgrove.stats.sixteen import (
+    SIXTEEN,
+    add_product,
+    larger,
+    multiply,
+    scale,
+    solve_row,
+    subtract_from,
+    subtract_products,
+)
 from reference.tables import merges_of
 
 
@@ -18,7 +27,7 @@ def full_table(seed, n, d, *, rounded):
     rng = np.random.default_rng([seed, n, d])
     root = rng.normal(size=(d, 2 * d + 2))
     grain = np.full(d, 1.0 / 12.0) if rounded else EXACT
-    prior = GaussianFullPrior(
+    prior = full_prior(
         rng.normal(size=d), rng.uniform(0.05, 1.0), d - 0.5 + rng.uniform(0.0, 4.0), root @ root.T / (2 * d), grain
     )
     values = rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + 5 * rng.integers(0, 3, (n, 1))
@@ -76,18 +85,30 @@ def test_rows_with_missing_cells_are_scored_one_by_one():
 
 
 @kernel
-def both_steps(matrix, other):
+def all_steps(matrix, other, factor):
     add_product(matrix, 0, other, 1, 0.5, 2, 3)
-    subtract_product(matrix, 1, 0, 3)
+    multiply(matrix, 1, 0, 3)
+    larger(matrix, 2, 1, 4)
+    scale(matrix, 3, 2, 0.7, -0.2)
+    subtract_from(matrix, 4, 0.3, other, 0)
+    subtract_products(matrix, 5, 0, 2, 4)
+    for i in range(3):
+        solve_row(matrix, 2, i, factor)
 
 
 def test_rows_of_sixteen_compiled_and_plain():
     rng = np.random.default_rng(4)
-    matrix, other = rng.normal(size=(4, SIXTEEN)), rng.normal(size=(2, SIXTEEN))
+    matrix, other, factor = rng.normal(size=(7, SIXTEEN)), rng.normal(size=(2, SIXTEEN)), rng.normal(size=(3, 3))
     expected, compiled = matrix.copy(), matrix.copy()
     expected[0] = other[1] + 0.5 + matrix[2] * matrix[3]
-    expected[1] -= expected[0] * matrix[3]
-    both_steps.py_func(matrix, other)
-    both_steps(compiled, other)
-    np.testing.assert_allclose(matrix, expected, rtol=1e-14, atol=1e-15)
+    expected[1] = expected[0] * matrix[3]
+    expected[2] = np.where(expected[1] > matrix[4], expected[1], matrix[4])
+    expected[3] = 0.7 * expected[2] - 0.2
+    expected[4] = 0.3 - other[0]
+    expected[5:] -= expected[:2] * expected[4]
+    unit = np.eye(3) + np.tril(factor, -1)
+    expected[2:5] = np.linalg.solve(unit, np.diag(factor)[:, np.newaxis] * expected[2:5])
+    all_steps.py_func(matrix, other, factor)
+    all_steps(compiled, other, factor)
+    np.testing.assert_allclose(matrix, expected, rtol=1e-13, atol=1e-14)
     np.testing.assert_allclose(compiled, expected, rtol=1e-13, atol=1e-14)

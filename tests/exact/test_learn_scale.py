@@ -9,8 +9,10 @@ from bayesgrove import BHC
 from bayesgrove.agglomeration.learn_scale import Clusters, learned_scale
 from bayesgrove.agglomeration.statistics import cluster_statistics
 from bayesgrove.likelihoods import GaussianFull, bind
-from bayesgrove.likelihoods.contract import log_marginal
+from bayesgrove.likelihoods.contract import log_marginal, with_hyper
+from bayesgrove.likelihoods.gaussian_full import with_scale
 from bayesgrove.models.bhc.fit import learns_scale
+from bayesgrove.stats.dense import cholesky, log_determinant
 
 pytestmark = pytest.mark.exact
 
@@ -29,6 +31,25 @@ def total(prior, values, labels):
     return sum(log_marginal(prior, row) for row in rows)
 
 
+def test_priors_carry_the_determinant_of_their_scale():
+    X, labels = alike(4, 9)
+    prior = bind(GaussianFull(), X).prior
+    for made in (prior, with_hyper(prior, np.array([0.3, 2.0, 1.7])), learned_scale(prior, X, labels)):
+        assert made.log_determinant == pytest.approx(np.linalg.slogdet(made.scale)[1], rel=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-60, 1e90])
+def test_log_determinants_of_small_matrices(unit):
+    rng = np.random.default_rng(0)
+    for d in (1, 2, 7, 30):
+        root = rng.normal(size=(d, d + 2))
+        matrix = unit * (root @ root.T)
+        expected = np.linalg.slogdet(root @ root.T)[1] + d * np.log(unit)
+        assert log_determinant(matrix.copy()) == pytest.approx(expected, rel=1e-11)
+    flat = np.ones((3, 3)) * unit  # of no rank: pivots end at the floor, as those of the factor
+    assert log_determinant(flat.copy()) == pytest.approx(cholesky(flat.copy()), rel=1e-9)
+
+
 def test_marginals_differ_from_the_contract_by_a_constant():
     X, labels = alike(4, 9)
     bound = bind(GaussianFull(grain=0.5), X)
@@ -37,7 +58,7 @@ def test_marginals_differ_from_the_contract_by_a_constant():
     clusters = Clusters(sizes, rows[:, 1 : 1 + d] - prior.mean, rows[:, 1 + d :].reshape(-1, d, d))
     gaps = []
     for strength, dof, factor in ((0.1, 5.0, 1.0), (2.0, 9.0, 0.3), (0.5, 40.0, 4.0)):
-        other = prior._replace(strength=strength, dof=dof, scale=factor * prior.scale + 0.01)
+        other = with_scale(prior, factor * prior.scale + 0.01)._replace(strength=strength, dof=dof)
         gaps.append(total(other, bound.values, labels) - clusters.log_marginal(strength, dof, other.scale))
     assert gaps == pytest.approx([gaps[0]] * 3)
 

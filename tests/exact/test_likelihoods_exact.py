@@ -13,7 +13,7 @@ from bayesgrove.likelihoods.bernoulli import BernoulliPrior
 from bayesgrove.likelihoods.binomial import BinomialPrior
 from bayesgrove.likelihoods.categorical import CategoricalPrior
 from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
-from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
+from bayesgrove.likelihoods.gaussian_full import full_prior
 from bayesgrove.likelihoods.gaussian_known import GaussianKnownVariancePrior
 from bayesgrove.likelihoods.multinomial import MultinomialPrior
 from bayesgrove.likelihoods.poisson import PoissonPrior
@@ -146,7 +146,7 @@ def test_the_diagonal_gaussian_is_the_integral_over_mean_and_precision():
 def test_the_full_gaussian_in_one_dimension_is_the_same_integral():
     cells = [0.3, -1.1, 0.8]
     expected = normal_gamma_evidence(cells, 0.2, 0.8, 2.5, 1.3)
-    prior = GaussianFullPrior(np.array([0.2]), 0.8, 5.0, np.array([[2.6]]))
+    prior = full_prior(np.array([0.2]), 0.8, 5.0, np.array([[2.6]]))
     assert log_marginal(prior, np.reshape(cells, (-1, 1))) == pytest.approx(math.log(expected), abs=1e-7)
 
 

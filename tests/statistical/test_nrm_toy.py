@@ -8,7 +8,7 @@ import pytest
 from bayesgrove import NRMMixture
 from bayesgrove.core.rng import generator
 from bayesgrove.likelihoods import GaussianFull
-from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
+from bayesgrove.likelihoods.gaussian_full import full_prior
 from conftest import find_shared_file
 from reference.mixtures import DP, GIBBS, SCHEDULES, anchors, build, run, sweep
 
@@ -31,7 +31,7 @@ def toy_data():
 def toy_sampler():
     """Normal-inverse-Wishart: mean of the data, strength .1, d + 6 degrees."""
     values, scale = toy_data()
-    return build(GaussianFullPrior(values.mean(axis=0), 0.1, 8.0, scale), values, DP)
+    return build(full_prior(values.mean(axis=0), 0.1, 8.0, scale), values, DP)
 
 
 def fitted(**settings):

@@ -8,7 +8,7 @@ import pytest
 from bayesgrove.core.rng import generator
 from bayesgrove.likelihoods import contract
 from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
-from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
+from bayesgrove.likelihoods.gaussian_full import full_prior
 from bayesgrove.likelihoods.multinomial import MultinomialPrior
 from bayesgrove.scoring.lanes import fill_lane, fill_lane_without, n_fields, padded, score_lanes
 from bayesgrove.scoring.row_scorers import choose_scorer
@@ -51,8 +51,8 @@ def test_diagonal_and_full_gaussians_of_any_width(n_columns):
     strength = np.where(np.arange(n_columns) % 3 == 1, 0.7, 0.1)
     check_scores(GaussianDiagonalPrior(ones, strength, 2.0 * ones, 0.3 * ones, 0.0 * ones), values, [2, 38])
     scale = np.eye(n_columns) + 0.2
-    check_scores(GaussianFullPrior(ones, 0.3, n_columns + 2.0, scale), values, [2, 38])
-    check_scores(GaussianFullPrior(ones, 0.3, n_columns + 2.0, scale, 0.2 * ones), values, [2, 38])
+    check_scores(full_prior(ones, 0.3, n_columns + 2.0, scale), values, [2, 38])
+    check_scores(full_prior(ones, 0.3, n_columns + 2.0, scale, 0.2 * ones), values, [2, 38])
 
 
 def test_documents_with_rare_and_frequent_words():

@@ -9,7 +9,7 @@ from bayesgrove.likelihoods.bernoulli import BernoulliPrior
 from bayesgrove.likelihoods.categorical import CategoricalPrior
 from bayesgrove.likelihoods.contract import log_predictive, n_stats
 from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
-from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
+from bayesgrove.likelihoods.gaussian_full import full_prior
 from bayesgrove.likelihoods.gaussian_known import GaussianKnownVariancePrior
 from bayesgrove.likelihoods.multinomial import MultinomialPrior
 from bayesgrove.models.nrm.state import empty_clusters, fill_alone, rebuild
@@ -86,7 +86,7 @@ def diagonal(n_columns, rate=0.8):
 def full(n_columns):
     """A scale with correlations."""
     factor = np.tril(generator(9).normal(0, 0.3, (n_columns, n_columns))) + np.eye(n_columns)
-    return GaussianFullPrior(np.linspace(-1, 1, n_columns), 0.4, n_columns + 1.5, factor @ factor.T)
+    return full_prior(np.linspace(-1, 1, n_columns), 0.4, n_columns + 1.5, factor @ factor.T)
 
 
 def full_rounded(n_columns):

@@ -14,7 +14,7 @@ import numpy as np
 from bayesgrove.agglomeration.scorers import LANES, NOBODY, Clusters, block_scores, fill_lane
 from bayesgrove.agglomeration.ties import rounded
 from bayesgrove.core.constants import NOT_FINITE, NULL, OK
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.likelihoods.contract import log_marginal, merge
 from bayesgrove.stats.special import log_add
 
@@ -122,7 +122,7 @@ def load(scorer, state, prior, rows, sizes, log_q, log_d):
     state.counters[DONE], state.counters[EVALUATIONS] = 0, n * (n - 1) // 2
 
 
-@kernel
+@borrower
 def clear_place(tiles, base, node, best, key, p):
     """No cluster and no owner at position p; zeros in its lane, so that what a scorer computes there is finite.
 
@@ -176,7 +176,7 @@ def scan(scorer, state, b, out, top):
     remember(state.best, state.key, state.tile_key, b, key, NULL if at == NULL else node[at])
 
 
-@kernel
+@borrower
 def n_older(node, counters, b):
     """Number of living clusters older than the one at position b."""
     if b == counters[END] - 1:
@@ -190,14 +190,14 @@ def n_older(node, counters, b):
 # Helpers of the loop take the arrays they need, not the whole state: each array handed on costs two atomic operations.
 
 
-@kernel
+@borrower
 def remember(best, key, tile_key, b, new_key, partner):
     """Set the remembered partner of the owner at position b."""
     key[b], best[b] = new_key, partner
     tile_key[b // LANES] = highest_key(key, b // LANES)
 
 
-@kernel
+@borrower
 def highest_key(key, tile):
     """Largest key of the 64 owners of a tile."""
     top = -np.inf
@@ -243,7 +243,7 @@ def pair_score(scorer, clusters, prior, log_concentration, a, b):
     return log_concentration + math.lgamma(n_a + n_b) + gain
 
 
-@kernel
+@borrower
 def top_owner(state):
     """Position of the owner whose pair comes first by (score, first id, second id); NULL: no finite score."""
     key, best, tile_key = state.key, state.best, state.tile_key
@@ -311,7 +311,7 @@ def close_holes(state):
     renew_tile_keys(state)
 
 
-@kernel
+@borrower
 def renew_tile_keys(state):
     """Recompute the highest key of every tile."""
     for tile in range(state.tile_key.size):

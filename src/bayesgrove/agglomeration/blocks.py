@@ -183,7 +183,7 @@ def build_blocks(
     )
 
     def job(first: int) -> int:
-        state = new_agglomeration(largest, n_stats(prior), n_fields(scorer))
+        state = new_agglomeration(largest, n_stats(prior), n_fields(scorer), "matrix")
         last = min(first + BLOCKS_PER_JOB, n_blocks)
         return agglomerate_blocks(
             scorer, prior, values, order, plan, problem.log_concentration, state, forest, pieces, first, last

@@ -111,10 +111,11 @@ def full_scorer(
 ) -> FullScorer:
     """As `gaussian_scorer`."""
     d = prior.mean.size
-    constant = 0.5 * prior.dof * np.linalg.slogdet(prior.scale)[1]
+    constant = 0.5 * prior.dof * prior.log_determinant - sum(math.lgamma(0.5 * (prior.dof - j)) for j in range(d))
 
-    def of_size(n: np.ndarray) -> np.ndarray:
-        gammas = sum(gammaln(0.5 * (prior.dof + n - j)) - math.lgamma(0.5 * (prior.dof - j)) for j in range(d))
+    def of_size(n: np.ndarray) -> np.ndarray:  # of consecutive numbers: all columns take from one row of log gammas
+        each = gammaln(0.5 * (prior.dof + np.arange(n[0] - d + 1, n[-1] + 1)))
+        gammas = sum(each[d - 1 - j : each.size - j] for j in range(d))
         powers = n * math.log(math.pi) + np.log1p(n / prior.strength)
         return log_weight_of(n) + gammas - 0.5 * d * powers + constant
 

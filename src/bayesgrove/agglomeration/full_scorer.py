@@ -3,7 +3,8 @@
 With a cluster a in its posterior form and b by its data, the posterior scale of their union is
 scale_a + C_b + w g g', g = mean_b - posterior mean_a, w = strength_a n_b / (strength_a + n_b): one determinant per
 pair. It is found by elimination without square roots, for 16 neighbouring lanes in turn, so that every step is a vector
-instruction and the matrices stay in the nearest cache.
+instruction and the matrices stay in the nearest cache. Where all 16 are single rows x, the scale of b including the
+grain of x is factored once: |scale_b + w g g'| = |scale_b| (1 + w g' scale_b^-1 g), g = x - posterior mean_b.
 """
 
 import math
@@ -13,8 +14,18 @@ import numpy as np
 
 from bayesgrove.agglomeration.scorers import LANES, NOBODY, block_scores, fill_lane, fill_top, n_fields
 from bayesgrove.core.jit import kernel
+from bayesgrove.stats.dense import cholesky
 from bayesgrove.stats.fastlog import SAFE_FLAGS, exponent_of, fast_log, mantissa_of, stand_alone
-from bayesgrove.stats.sixteen import SIXTEEN, add_product, subtract_product
+from bayesgrove.stats.sixteen import (
+    SIXTEEN,
+    add_product,
+    larger,
+    multiply,
+    scale,
+    solve_row,
+    subtract_from,
+    subtract_products,
+)
 
 SMALLEST_PIVOT = 1e-290
 """Of an empty place, where nothing but zeros are eliminated."""
@@ -60,6 +71,27 @@ def full_block_scores(scorer, clusters, first_owner, last_owner, first_tile, las
     fill_top(out, top, last_owner - first_owner, last_tile - first_tile)
 
 
+@kernel
+def factor_with_row(scorer, n, row, single, factor):
+    """What single rows need of a cluster of n rows: log determinant of its posterior scale, and a factor of it.
+
+    The scale includes the scatter of `single`, the grain that every single row brings. Row i of the factor is divided
+    by its last number, which is inverted, see `solve_row`.
+    """
+    size, weight = scorer.mean.size, scorer.strength * n / (scorer.strength + n)
+    for i in range(size):
+        pull = weight * (row[1 + i] - scorer.mean[i])
+        for j in range(i + 1):
+            at = 1 + size + i * size + j
+            factor[i, j] = scorer.scale[i, j] + row[at] + pull * (row[1 + j] - scorer.mean[j]) + single[at]
+    log_determinant = cholesky(factor)
+    for i in range(size):
+        factor[i, i] = 1.0 / factor[i, i]
+        for j in range(i):
+            factor[i, j] *= factor[i, i]
+    return log_determinant
+
+
 @kernel(fastmath=SAFE_FLAGS)
 def full_block(scorer, clusters, block, out):
     """Body of `full_block_scores`, one function for the reasons given at `gaussian_block`."""
@@ -72,61 +104,80 @@ def full_block(scorer, clusters, block, out):
     lanes_out = out.reshape(out.shape[0], out.shape[1] // LANES, n_groups, SIXTEEN)
     log_weight, gap = scorer.log_weight, 4
     least, start = gap + size, gap + 2 * size  # rows of the scratch: four of its own, then these, then the matrix
-    scratch = np.empty((start + size * (size + 1) // 2, SIXTEEN))
+    scratch, factor = np.empty((start + size * (size + 1) // 2, SIXTEEN)), np.empty((size, size))
     for t in range(first_tile, block[3]):
         for b in range(first_owner, block[1]):
-            n_b, base_b = clusters.sizes[b], clusters.base[b]
+            n_b, base_b, log_own, is_factored = clusters.sizes[b], clusters.base[b], 0.0, False
+            held_b = (
+                n_b / (scorer.strength + n_b) / (scorer.strength + 1.0)
+            )  # lanes hold means of single rows shrunk so
+            weight_b = (scorer.strength + n_b) / (scorer.strength + n_b + 1.0) * (scorer.strength + 1.0) ** 2
             for g in range(n_groups):
-                n_living = 0
+                n_living, n_larger, living = 0, 0, 0
                 for lane in range(SIXTEEN):
-                    n_living += base[t, g, lane] != NOBODY
+                    is_living = base[t, g, lane] != NOBODY
+                    n_living += is_living
+                    n_larger += is_living and sizes[t, g, lane] > 1.0
+                    living = lane if is_living else living
                     lanes_out[b - first_owner, t - first_tile, g, lane] = -NOBODY
                 if n_living == 0:
                     continue
+                field = t * n_fields * n_groups + g
                 for lane in range(SIXTEEN):
-                    held = scorer.strength + sizes[t, g, lane]
-                    scratch[0, lane] = held * n_b / (held + n_b)
                     scratch[1, lane] = 1.0  # product of the pivots' mantissas
                     scratch[2, lane] = 0.0  # sum of their exponents
-                field = t * n_fields * n_groups + g
-                for j in range(size):
-                    mean = rows[b, 1 + j] - scorer.mean[j]
-                    for lane in range(SIXTEEN):
-                        scratch[gap + j, lane] = mean - lanes_in[field, lane]
-                    field += n_groups
-                at = start
-                for j in range(size):
-                    for lane in range(SIXTEEN):
-                        scratch[3, lane] = scratch[0, lane] * scratch[gap + j, lane]
-                    for i in range(j, size):
-                        add_product(scratch, at, lanes_in, field, rows[b, 1 + size + i * size + j], 3, gap + i)
+                log_before = 0.0
+                if n_larger == 0:  # single rows, each a change of rank one
+                    if not is_factored:
+                        single = rows[LANES * t + SIXTEEN * g + living]
+                        log_own, is_factored = factor_with_row(scorer, n_b, rows[b], single, factor), True
+                    log_before = log_own
+                    for j in range(size):
+                        mean = held_b * (rows[b, 1 + j] - scorer.mean[j])
+                        subtract_from(scratch, gap + j, mean, lanes_in, field)
                         field += n_groups
-                        at += 1
+                    for i in range(size):
+                        solve_row(scratch, gap, i, factor)
+                        add_product(scratch, 2, scratch, 2, 0.0, gap + i, gap + i)
                     for lane in range(SIXTEEN):
-                        scratch[least + j, lane] = 1e-16 * scratch[at - size + j, lane] + SMALLEST_PIVOT
-                at = start
-                for k in range(size):
+                        scratch[1, lane] += weight_b * scratch[2, lane]
+                        scratch[2, lane] = 0.0
+                else:
                     for lane in range(SIXTEEN):
-                        pivot, floor = scratch[at, lane], scratch[least + k, lane]
-                        pivot = pivot if pivot > floor else floor
-                        scratch[0, lane] = 1.0 / pivot
-                        scratch[2, lane] += exponent_of(pivot)
-                        scratch[1, lane] *= mantissa_of(pivot)
-                    if k % 512 == 511:  # each mantissa is below 2
+                        held = scorer.strength + sizes[t, g, lane]
+                        scratch[0, lane] = held * n_b / (held + n_b)
+                    for j in range(size):
+                        subtract_from(scratch, gap + j, rows[b, 1 + j] - scorer.mean[j], lanes_in, field)
+                        field += n_groups
+                    at = start
+                    for j in range(size):
+                        multiply(scratch, 3, 0, gap + j)
+                        for i in range(j, size):
+                            add_product(scratch, at, lanes_in, field, rows[b, 1 + size + i * size + j], 3, gap + i)
+                            field += n_groups
+                            at += 1
+                        scale(scratch, least + j, at - size + j, 1e-16, SMALLEST_PIVOT)
+                    at = start
+                    for k in range(size):
+                        larger(scratch, 3, at, least + k)
                         for lane in range(SIXTEEN):
-                            scratch[2, lane] += exponent_of(scratch[1, lane])
-                            scratch[1, lane] = mantissa_of(scratch[1, lane])
-                    after = at + size - k
-                    for j in range(at + 1, at + size - k):
-                        for lane in range(SIXTEEN):
-                            scratch[3, lane] = scratch[j, lane] * scratch[0, lane]
-                        for i in range(j, at + size - k):
-                            subtract_product(scratch, after, i, 3)
-                            after += 1
-                    at += size - k
+                            scratch[0, lane] = 1.0 / scratch[3, lane]
+                            scratch[2, lane] += exponent_of(scratch[3, lane])
+                            scratch[1, lane] *= mantissa_of(scratch[3, lane])
+                        if k % 512 == 511:  # each mantissa is below 2
+                            for lane in range(SIXTEEN):
+                                scratch[2, lane] += exponent_of(scratch[1, lane])
+                                scratch[1, lane] = mantissa_of(scratch[1, lane])
+                        after = at + size - k
+                        for j in range(at + 1, at + size - k):
+                            multiply(scratch, 3, j, 0)
+                            subtract_products(scratch, after, j, at + size - k - j, 3)
+                            after += at + size - k - j
+                        at += size - k
                 for lane in range(SIXTEEN):
                     power = 0.5 * (scorer.dof + sizes[t, g, lane] + n_b)
-                    scratch[3, lane] = -power * fast_log(scratch[1, lane], scratch[2, lane]) - base[t, g, lane] - base_b
+                    log_after = log_before + fast_log(scratch[1, lane], scratch[2, lane])
+                    scratch[3, lane] = -power * log_after - base[t, g, lane] - base_b
                 for lane in range(SIXTEEN):
                     scratch[3, lane] += log_weight[int(sizes[t, g, lane] + n_b)]
                 if scorer.tempered:

@@ -13,19 +13,20 @@ ROWS_INSPECTED = 2_048
 @kernel
 def widest_column(values, order, low, high):
     """Column of largest variance among at most 2,048 evenly spaced rows; missing cells are passed over."""
-    step = max(1, (high - low) // ROWS_INSPECTED)
-    widest, best = 0, -1.0
-    for j in range(values.shape[1]):
-        n, mean, spread = 0.0, 0.0, 0.0
-        for i in range(low, high, step):
+    step, size = max(1, (high - low) // ROWS_INSPECTED), values.shape[1]
+    n, mean, spread = np.zeros(size), np.zeros(size), np.zeros(size)
+    for i in range(low, high, step):
+        for j in range(size):
             x = values[order[i], j]
             if not math.isnan(x):
-                n += 1.0
-                delta = x - mean
-                mean += delta / n
-                spread += delta * (x - mean)
-        if n > 0.0 and spread / n > best:
-            widest, best = j, spread / n
+                n[j] += 1.0
+                delta = x - mean[j]
+                mean[j] += delta / n[j]
+                spread[j] += delta * (x - mean[j])
+    widest, best = 0, -1.0
+    for j in range(size):
+        if n[j] > 0.0 and spread[j] / n[j] > best:
+            widest, best = j, spread[j] / n[j]
     return widest
 
 

@@ -18,7 +18,7 @@ from scipy.special import gammaln
 
 from bayesgrove.agglomeration.statistics import cluster_statistics
 from bayesgrove.core.blas import single_threaded_blas
-from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
+from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior, with_scale
 
 N_STEPS = 20
 STRENGTHS = (1e-4, 10.0)
@@ -62,7 +62,7 @@ def learned_scale(prior: GaussianFullPrior, values: np.ndarray, labels: np.ndarr
             strength, centre = one_step(clusters, strength, dof, scale, variances)
             dof = best_freedom(clusters, strength, centre)
             scale = dof * centre
-    return prior._replace(strength=strength, dof=dof, scale=np.ascontiguousarray(scale))
+    return with_scale(prior, np.ascontiguousarray(scale))._replace(strength=strength, dof=dof)
 
 
 def one_step(

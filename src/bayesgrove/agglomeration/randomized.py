@@ -179,12 +179,20 @@ def with_new_top(
 
 
 def reassign(
-    problem: Problem, labels: np.ndarray, n_clusters: int, most_passes: int = MOST_PASSES
+    problem: Problem,
+    labels: np.ndarray,
+    n_clusters: int,
+    most_passes: int = MOST_PASSES,
+    known: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[np.ndarray, bool]:
-    """Flat passes: each row to its best cluster or a new one, until few move; whether the first pass moved many."""
+    """Flat passes: each row to its best cluster or a new one, until few move; whether the first pass moved many.
+
+    `known` are the statistics and sizes of the clusters, where they are at hand.
+    """
     n = labels.size
     for done in range(most_passes):
-        rows, sizes = statistics_of_clusters(problem.prior, problem.rows, labels, n_clusters)
+        rows, sizes = known or statistics_of_clusters(problem.prior, problem.rows, labels, n_clusters)
+        known = None
         number = np.cumsum(sizes > 0) - 1  # of clusters that still have rows
         rows, sizes = np.vstack([rows[sizes > 0], np.zeros((1, rows.shape[1]))]), sizes[sizes > 0]
         log_weight = np.append(np.log(sizes), problem.log_concentration)

@@ -158,8 +158,10 @@ def one_round(problem: Problem, space: Space, settings: Settings, state: State, 
     here, partition, n_rounds = at_point(problem, space, state.where), state.partition, 0
     if state.is_open:
         partition, n_rounds = reopened(here, rows_looked_at(here, settings), partition, turn)
-    labels, _ = reassign(here, partition.labels, partition.sizes.size)
-    partition = merged(here, partition_of(here, labels))
+    known = (partition.rows, partition.sizes)
+    labels, _ = reassign(here, partition.labels, partition.sizes.size, known=known)
+    stays = np.array_equal(labels, partition.labels)
+    partition = merged(here, partition if stays else partition_of(here, labels))
     clusters = Clusters(partition.rows, partition.sizes)
     with single_threaded_blas():
         where = climb(space, state.where, joint_and_gradient, clusters, CLIMB_STEPS, LEAST_RISE)

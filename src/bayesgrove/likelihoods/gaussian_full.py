@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bayesgrove.core.errors import InvalidLikelihoodError
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
 from bayesgrove.core.table import Table
 from bayesgrove.likelihoods import contract
 from bayesgrove.likelihoods.base import (
@@ -28,13 +28,13 @@ from bayesgrove.likelihoods.base import (
     ContinuousLikelihood,
     Encoding,
     column_moments,
-    is_given,
     per_column_numbers,
     plain,
     refuse_cells,
     rounding_variance,
 )
-from bayesgrove.stats.dense import cholesky, difference, dot, solve_lower
+from bayesgrove.likelihoods.matrices import scale_matrix
+from bayesgrove.stats.dense import cholesky, difference, dot, log_determinant, solve_lower
 from bayesgrove.stats.special import LOG_PI, digamma, log_multivariate_gamma
 
 EXACT = np.zeros(0)
@@ -43,16 +43,38 @@ ALL_COLUMNS = np.zeros(0, np.int64)
 
 
 class GaussianFullPrior(NamedTuple):
-    """Hyperparameters of a normal-inverse-Wishart prior: mean (d,), strength, dof > d - 1, scale (d, d)."""
+    """Hyperparameters of a normal-inverse-Wishart prior: mean (d,), strength, dof > d - 1, scale (d, d).
+
+    Made by `full_prior`, and given another scale by `with_scale`, which look after the determinant.
+    """
 
     mean: np.ndarray
     strength: float
     dof: float
     scale: np.ndarray
-    grain: np.ndarray = EXACT
+    log_determinant: float
+    """Of the scale, so that a log marginal factors one matrix instead of two."""
+    grain: np.ndarray
     """(d,) variance of a cell's rounding; empty where all cells are exact."""
-    columns: np.ndarray = ALL_COLUMNS
+    columns: np.ndarray
     """(d,) columns of the table that rows are made of; empty where all are."""
+
+
+def full_prior(
+    mean: np.ndarray,
+    strength: float,
+    dof: float,
+    scale: np.ndarray,
+    grain: np.ndarray = EXACT,
+    columns: np.ndarray = ALL_COLUMNS,
+) -> GaussianFullPrior:
+    """A prior of these hyperparameters."""
+    return with_scale(GaussianFullPrior(mean, strength, dof, scale, math.nan, grain, columns), scale)
+
+
+def with_scale(prior: GaussianFullPrior, scale: np.ndarray) -> GaussianFullPrior:
+    """The prior with another scale matrix."""
+    return prior._replace(scale=scale, log_determinant=float(np.linalg.slogdet(scale)[1]))
 
 
 @kernel
@@ -88,7 +110,7 @@ def full_mean(row, mean, strength):
     return out
 
 
-@kernel
+@borrower
 def shift_scatter(row, delta, weight):
     """Add weight * delta delta' to the scatter."""
     size = delta.size
@@ -97,7 +119,7 @@ def shift_scatter(row, delta, weight):
             row[1 + size + i * size + j] += weight * delta[i] * delta[j]
 
 
-@kernel
+@borrower
 def shift_diagonal(row, grain, weight):
     """Add weight * grain to the diagonal of the scatter."""
     size = grain.size
@@ -105,7 +127,7 @@ def shift_diagonal(row, grain, weight):
         row[1 + size + i * size + i] += weight * grain[i]
 
 
-@kernel
+@borrower
 def clear_from(row, start):
     """Zeros from `start` on."""
     for i in range(start, row.size):
@@ -173,12 +195,11 @@ def log_marginal(prior, row):
     if n == 0.0:
         return 0.0
     dof_n = prior.dof + n
-    before = cholesky(prior.scale.copy())
-    after = cholesky(full_scale(row, prior.mean, prior.strength, prior.scale))
+    after = log_determinant(full_scale(row, prior.mean, prior.strength, prior.scale))
     return (
         log_multivariate_gamma(0.5 * dof_n, size)
         - log_multivariate_gamma(0.5 * prior.dof, size)
-        + 0.5 * (prior.dof * before - dof_n * after)
+        + 0.5 * (prior.dof * prior.log_determinant - dof_n * after)
         - 0.5 * size * (n * LOG_PI + math.log1p(n / prior.strength))
     )
 
@@ -294,7 +315,9 @@ def hyper(prior):
 def with_hyper(prior, factors):
     """Scale the three."""
     strength, dof = float(prior.strength * factors[0]), float(prior.dof * factors[1])
-    return GaussianFullPrior(prior.mean, strength, dof, prior.scale * factors[2], prior.grain, prior.columns)
+    determinant = prior.log_determinant + prior.mean.size * math.log(factors[2])
+    scale = prior.scale * factors[2]
+    return GaussianFullPrior(prior.mean, strength, dof, scale, determinant, prior.grain, prior.columns)
 
 
 @dataclass(frozen=True)
@@ -352,7 +375,7 @@ class GaussianFull(ContinuousLikelihood):
             raise InvalidLikelihoodError(
                 f"dof must be greater than the number of columns - 1 = {mean.size - 1}, got {dof}."
             )
-        return GaussianFullPrior(
+        return full_prior(
             per_column_numbers("mean", self.mean, mean, positive=False, encode=own.apply),
             float(per_column_numbers("strength", self.strength, np.array(0.1))),
             dof,
@@ -386,32 +409,3 @@ def refuse_empty_columns(table: Table, used: np.ndarray) -> None:
     if not (missing | ~used).all():
         bad = empty & ~missing[:, used].all(axis=1, keepdims=True)
         refuse_cells(table, bad, "a row of GaussianFull must be complete", "Leave out columns without a cell.")
-
-
-def scale_matrix(given: Any, default: np.ndarray, encoding: Encoding) -> np.ndarray:
-    """The scale in encoded units: a symmetric positive definite matrix, or an error."""
-    if not is_given(given):
-        return default
-    try:
-        matrix = np.array(given, float)
-    except (TypeError, ValueError):  # texts, ragged lists: no matrix
-        matrix = np.empty(0)
-    if matrix.ndim == 0:
-        matrix = matrix * np.eye(len(default))
-    if matrix.shape != default.shape or not np.array_equal(matrix, matrix.T):
-        raise InvalidLikelihoodError(
-            f"scale must be a number or a symmetric matrix of shape {default.shape}, got {given!r}.",
-            parameter="scale",
-        )
-    with np.errstate(all="ignore"):
-        encoded = np.ldexp(matrix, -(encoding.exponent + encoding.exponent[:, None]))
-    try:
-        definite = bool(np.all(np.isfinite(np.linalg.cholesky(encoded))))
-    except np.linalg.LinAlgError:
-        definite = False
-    if not definite:
-        raise InvalidLikelihoodError(
-            f"scale must be positive definite, got {given!r}. Add a positive number to its diagonal.",
-            parameter="scale",
-        )
-    return np.ascontiguousarray(encoded)

@@ -4,10 +4,13 @@ import math
 
 import numpy as np
 
-from bayesgrove.core.jit import kernel
+from bayesgrove.core.jit import borrower, kernel
+
+SMALLEST_FACTOR, LARGEST_FACTOR = 1e-100, 1e100
+"""Pivots between these are multiplied before a logarithm is taken."""
 
 
-@kernel
+@borrower
 def cholesky(matrix):
     """Overwrite a positive definite matrix by its lower factor; gives the log determinant."""
     log_determinant = 0.0
@@ -27,7 +30,31 @@ def cholesky(matrix):
     return log_determinant
 
 
-@kernel
+@borrower
+def log_determinant(matrix):
+    """Log determinant of a positive definite matrix, of which the upper triangle is read; all of it is overwritten.
+
+    Rows are eliminated by rows, so that the inner loop becomes vector instructions, and logarithms taken of products.
+    """
+    size, total, product = matrix.shape[0], 0.0, 1.0
+    for k in range(1, size):
+        matrix[k, 0] = 1e-16 * matrix[k, k]  # the floor of `cholesky`
+    for k in range(size):
+        pivot = matrix[k, k] if k == 0 else max(matrix[k, k], matrix[k, 0])
+        for j in range(k + 1, size):
+            factor = matrix[k, j] / pivot
+            for i in range(j, size):
+                matrix[j, i] -= factor * matrix[k, i]
+        if SMALLEST_FACTOR < pivot < LARGEST_FACTOR:
+            product *= pivot
+            pivot = 1.0
+        if pivot != 1.0 or not SMALLEST_FACTOR < product < LARGEST_FACTOR:
+            total += math.log(product) + math.log(pivot)
+            product = 1.0
+    return total + math.log(product)
+
+
+@borrower
 def solve_lower(factor, vector):
     """Overwrite `vector` by the solution of factor @ solution = vector; gives its squared length."""
     length = 0.0
@@ -48,7 +75,7 @@ def difference(a, start, b):
     return out
 
 
-@kernel
+@borrower
 def dot(a, b):
     """Inner product."""
     total = 0.0

@@ -10,7 +10,7 @@ from bayesgrove.core.rng import fixed_sample
 from bayesgrove.likelihoods import Bound, GaussianDiagonal, GaussianFull
 from bayesgrove.likelihoods.base import IN_USE
 from bayesgrove.likelihoods.bind import to_learn
-from bayesgrove.likelihoods.gaussian_full import ALL_COLUMNS, EXACT, GaussianFullPrior
+from bayesgrove.likelihoods.gaussian_full import ALL_COLUMNS, EXACT, full_prior
 from bayesgrove.models.bhc.fit import Fitted, based_on, rows_compared
 
 MOST_COLUMNS, FEWEST_ROWS = 40, 20
@@ -33,7 +33,7 @@ def with_covariances(bound: Bound, rows: Any, hyper: str) -> Bound | None:
     full, diagonal = GaussianFull.learned(), bound.prior
     columns = ALL_COLUMNS if used.all() else np.flatnonzero(used)
     scale = np.diag(diagonal.rate[used])
-    prior = GaussianFullPrior(diagonal.mean[used], float(diagonal.strength[0]), d + 2.0, scale, EXACT, columns)
+    prior = full_prior(diagonal.mean[used], float(diagonal.strength[0]), d + 2.0, scale, EXACT, columns)
     return bound._replace(prior=prior, likelihood=full.described_by(prior, bound.encoding), free=to_learn(full, hyper))
 
 
