@@ -15,7 +15,7 @@ from bayesgrove.agglomeration.gaps import (
     places_between,
     valley_gain,
 )
-from bayesgrove.agglomeration.unions import RULE, Components, projections
+from bayesgrove.agglomeration.unions import RULE, Components, projections, unite
 
 pytestmark = pytest.mark.exact
 
@@ -118,3 +118,28 @@ def test_pieces_of_an_even_band_have_no_valley_and_two_gaussians_have():
     assert rate_of_valleys(band) < 0.03
     assert rate_of_valleys(slope) < 0.03
     assert rate_of_valleys(pair) > 0.8
+
+
+def number_of_clusters(rows, labels):
+    """Of components with the moments of these groups of rows."""
+    parts = [rows[labels == k] for k in range(labels.max() + 1)]
+    covariances = np.array([np.cov(part.T, bias=True) for part in parts])
+    components = Components(
+        np.array([float(len(part)) for part in parts]), np.array([p.mean(axis=0) for p in parts]), covariances
+    )
+    return int(unite(components, rows, labels).cluster.max()) + 1
+
+
+def test_gaussians_with_a_shallow_valley_are_apart_and_pieces_of_a_band_are_not():
+    """Both have a saddle ratio of about .45, too high for a rule on saddles alone."""
+    found = {"gaussians": 0, "band": 0, "band in three": 0}
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        truth = np.repeat([0, 1], 300)
+        gaussians = rng.normal(size=(600, 2)) + np.array([3.5, 0.0]) * truth[:, np.newaxis]
+        found["gaussians"] += number_of_clusters(gaussians, truth) == 2
+        band = rng.uniform((0.0, 0.0), (4.0, 1.0), (600, 2))
+        found["band"] += number_of_clusters(band, (band[:, 0] > 2.0).astype(int)) == 1
+        found["band in three"] += number_of_clusters(band, (band[:, 0] // 1.34).astype(int)) == 1
+    assert found["gaussians"] >= 32
+    assert min(found["band"], found["band in three"]) >= 38

@@ -232,7 +232,10 @@ def show_valley(ratio: float, pieces: Pieces, pair: np.ndarray, spread: np.ndarr
     sizes = np.array([len(first), len(second)], float)
     if ratio >= rule.shallow_ratio or sizes.min() < FEWEST_PEAK_ROWS:
         return False
-    return valley_gain(first, second, sizes, spread) > rule.least_gain
+    if valley_gain(first, second, sizes, spread) <= rule.least_gain:
+        return False
+    bar = bar_of(pieces, int(pair[0]), int(pair[1]), bent=False)
+    return bar is None or bar.log_gain <= 0.0
 
 
 def is_one_bar(pieces: Pieces, a: int, b: int, rule: Rule) -> bool:
