@@ -11,18 +11,18 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 from bayesgrove import BHC, RandomizedBHC, load
+from bayesgrove.agglomeration.gaps import gap_probability
 from bayesgrove.agglomeration.regrow import weighed
 from bayesgrove.agglomeration.soft_components import fitted_components, soft_components
 from bayesgrove.agglomeration.unions import (
     Components,
     bhattacharyya_distances,
     excess_mass,
-    gap_probability,
     log_density,
     log_gaussians,
     neighbour_pairs,
     paths_between,
-    projected_ratios,
+    projections,
     unite,
 )
 from bayesgrove.likelihoods import GaussianDiagonal, GaussianFull, bind
@@ -104,10 +104,10 @@ def test_two_gaussians_are_apart_where_their_density_has_a_valley(distance, n_cl
 def test_the_projected_valley_of_equal_covariances_is_that_of_the_ridge():
     factor = np.array([[1.5, 0.0], [0.7, 0.6]])
     covariances = np.tile(factor @ factor.T, (2, 1, 1))
-    components = Components(np.array([80.0, 80.0]), np.array([[0.0, 0.0], [4.0, -1.0]]), covariances)
+    components = Components(np.array([8e6, 8e6]), np.array([[0.0, 0.0], [4.0, -1.0]]), covariances)
     ridge = paths_between(components, np.array([[0, 1]]))[0, 1]
     middle, top = log_density(components, ridge[5:6])[0], log_density(components, components.means).max()
-    assert projected_ratios(components, np.array([[0, 1]]))[0] == pytest.approx(math.exp(middle - top), rel=1e-3)
+    assert projections(components, np.array([[0, 1]])).ratio[0] == pytest.approx(math.exp(middle - top), rel=1e-3)
 
 
 def test_a_wide_group_beside_a_dense_one_is_a_cluster():

@@ -72,8 +72,11 @@ def gaussian_log_likelihood(n_rows: np.ndarray | int, covariance: np.ndarray, ri
     return -0.5 * n_rows * (log_determinant + d)
 
 
-def bar_of(pieces: Pieces, a: int, b: int) -> Bar | None:
-    """The bar of two pieces that lie end to end and are bent; None where they are not, or have too few rows to tell."""
+def bar_of(pieces: Pieces, a: int, b: int, *, bent: bool = True) -> Bar | None:
+    """The bar of two pieces that lie end to end and are bent; None where they are not, or have too few rows to tell.
+
+    With `bent` false it may be straight.
+    """
     first, second = pieces.rows[a], pieces.rows[b]
     d, n_first, n = first.shape[1], len(first), len(first) + len(second)
     if d == 1 or min(n_first, n - n_first) <= d + DEGREE or not pieces.ridge > 0.0:
@@ -89,14 +92,14 @@ def bar_of(pieces: Pieces, a: int, b: int) -> Bar | None:
         return None
     powers = np.vander(along / np.abs(along).max(), DEGREE + 1)
     coefficients = np.linalg.lstsq(powers.T @ powers, powers.T @ across, rcond=None)[0]
-    bent = across - powers @ coefficients
-    log_across = float(gaussian_log_likelihood(n, bent.T @ bent / n, pieces.ridge))
+    off_bar = across - powers @ coefficients
+    log_across = float(gaussian_log_likelihood(n, off_bar.T @ off_bar / n, pieces.ridge))
     log_straight = float(gaussian_log_likelihood(n, np.diag(variances[:-1]), pieces.ridge))
-    if gammaincc(0.5 * (d - 1) * (DEGREE - 1), max(0.0, log_across - log_straight)) > SIGNIFICANCE:
+    if bent and gammaincc(0.5 * (d - 1) * (DEGREE - 1), max(0.0, log_across - log_straight)) > SIGNIFICANCE:
         return None  # twice the difference has a chi-squared distribution where nothing is bent
     log_two = float(pieces.log_likelihood[a] + pieces.log_likelihood[b])
     log_two += n_first * math.log(share) + (n - n_first) * math.log(1.0 - share)
-    placed[:, :-1] = bent
+    placed[:, :-1] = off_bar
     placed = placed[:, ::-1]
     return Bar(log_along + log_across - log_two, placed[:n_first], placed[n_first:])
 

@@ -13,7 +13,10 @@ number of rows of the smaller group, the groups stay apart if
 - the same holds of the two components that meet, projected on the axis that separates them best: a wide group beside
   a dense one has no peak of its own in several dimensions, where densities depend on widths more than on distances, or
 - r < `shallow_ratio`, both groups have at least ten rows, and the rows themselves show a gap: projected on the axis
-  that separates the groups best, one of ten windows between their medians holds too few of them (`significance`).
+  that separates the groups best, one of ten windows between their medians holds too few of them (`significance`), or
+- both groups are single components whose saddle and whose projected valley lie below `shallow_ratio`, and between their
+  medians the rows are those of the two Gaussians rather than of a density without a valley: the log likelihood ratio
+  exceeds `least_gain`. The whole shape of a valley tells more than its lowest window does.
 
 They are joined all the same if the two components that meet are pieces of one bent bar (`bars`) and their rows show no
 gap: Gaussians that cover a thin bent band end to end have deep valleys between them.
@@ -27,16 +30,16 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse.csgraph import minimum_spanning_tree
-from scipy.special import bdtr
 
 from bayesgrove.agglomeration.bars import Pieces, bar_of, pieces_of
+from bayesgrove.agglomeration.gaps import gap_probability, valley_gain
 from bayesgrove.stats.partitions import relabel
 
 N_NEIGHBOURS = 8
 N_STEPS = 11
-N_WINDOWS = 10
 N_PLACES = 41
-FEWEST_ROWS = 10
+FEWEST_ROWS, FEWEST_PEAK_ROWS = 10, 5
+"""Of groups that show a gap; of components that show a valley."""
 DEEPEST_BEND = 0.003
 """Ratio of a valley that no bend of a bar makes: a tenth of what two equal pieces of a thin arc have, 2 exp(-4)."""
 MOST_CELLS, CELLS_AT_ONCE = 4_000_000, 50_000
@@ -50,6 +53,7 @@ class Rule(NamedTuple):
     least_excess: float = 2.0
     shallow_ratio: float = 0.95
     significance: float = 0.01
+    least_gain: float = 1.5
 
 
 RULE = Rule()
@@ -162,41 +166,28 @@ def saddles_between(components: Components, pairs: np.ndarray, peaks: np.ndarray
     return np.minimum(density.min(axis=2).max(axis=1), peaks[pairs].min(axis=1))
 
 
-def gap_probability(first: np.ndarray, second: np.ndarray) -> float:
-    """How likely so deep a gap between two groups of rows were if there were none, over all windows."""
-    axis = fisher_axis(first, second)
-    a, b = first @ axis, second @ axis
-    low, high = np.median(a), np.median(b)
-    if low > high:
-        low, high = high, low
-    if not high > low:
-        return 1.0
-    width = (high - low) / (N_WINDOWS - 1)
-    edges = low - 0.5 * width + width * np.arange(N_WINDOWS + 1)
-    counts = np.histogram(np.concatenate([a, b]), edges)[0]
-    left, right = np.maximum.accumulate(counts)[:-2], np.maximum.accumulate(counts[::-1])[::-1][2:]
-    inner = counts[1:-1]
-    least = bdtr(inner.astype(float), inner + np.minimum(left, right), 0.5).min()
-    return float(min(1.0, (N_WINDOWS - 2) * least))
+class Projections(NamedTuple):
+    """Pairs of components on the axis that separates them best."""
+
+    ratio: np.ndarray
+    """(n_pairs,) of the valley to the lower peak."""
+    spread: np.ndarray
+    """(n_pairs, 2) standard deviations, in units of the distance between the means."""
 
 
-def fisher_axis(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The direction that separates two groups of rows best."""
-    within = sum((part - part.mean(axis=0)).T @ (part - part.mean(axis=0)) for part in (first, second))
-    within = within / (first.shape[0] + second.shape[0])
-    within[np.diag_indices_from(within)] += 1e-6 * np.trace(within) / within.shape[0] + 1e-300
-    return np.linalg.solve(within, second.mean(axis=0) - first.mean(axis=0))
-
-
-def projected_ratios(components: Components, pairs: np.ndarray) -> np.ndarray:
-    """Ratio of the valley to the lower peak of two components, projected on the axis that separates them best."""
+def projections(components: Components, pairs: np.ndarray) -> Projections:
+    """Pairs of components, projected; their distances without what sampling noise adds to those of means."""
     sizes, within = components.sizes[pairs], components.covariances[pairs]
     gap = components.means[pairs[:, 1]] - components.means[pairs[:, 0]]
     shares = sizes / sizes.sum(axis=1, keepdims=True)
     middle = np.einsum("pk,pkij->pij", shares, within)
     axis = np.linalg.solve(middle, gap[:, :, np.newaxis])[:, :, 0]
     spread = np.sqrt(np.einsum("pi,pkij,pj->pk", axis, within, axis))
-    return valley_ratios(sizes, np.einsum("pi,pi->p", gap, axis), spread)
+    squared = np.einsum("pi,pi->p", gap, axis)
+    noise = gap.shape[1] * np.sum(1.0 / sizes, axis=1)  # of a squared distance between sample means
+    far = np.sqrt(squared * np.maximum(squared - noise, 0.0))
+    with np.errstate(divide="ignore"):
+        return Projections(valley_ratios(sizes, far, spread), spread / far[:, np.newaxis])
 
 
 def valley_ratios(sizes: np.ndarray, far: np.ndarray, spread: np.ndarray) -> np.ndarray:
@@ -232,6 +223,21 @@ def show_gap(ratio: float, groups: tuple[np.ndarray, np.ndarray], rule: Rule) ->
     return gap_probability(*groups) < rule.significance
 
 
+def show_valley(ratio: float, pieces: Pieces, pair: np.ndarray, spread: np.ndarray, rule: Rule) -> bool:
+    """Whether the rows of two components, on their axis, are those of two Gaussians with a valley rather than of none.
+
+    `ratio` is the shallowest of the valleys between the two, `spread` as in `Projections`.
+    """
+    first, second = (pieces.rows[component] for component in pair)
+    sizes = np.array([len(first), len(second)], float)
+    if ratio >= rule.shallow_ratio or sizes.min() < FEWEST_PEAK_ROWS:
+        return False
+    if valley_gain(first, second, sizes, spread) <= rule.least_gain:
+        return False
+    bar = bar_of(pieces, int(pair[0]), int(pair[1]), bent=False)
+    return bar is None or bar.log_gain <= 0.0
+
+
 def is_one_bar(pieces: Pieces, a: int, b: int, rule: Rule) -> bool:
     """Whether the rows of two components are better described as one bent bar without a gap than as two Gaussians."""
     bar = bar_of(pieces, a, b)
@@ -256,7 +262,8 @@ def unite(components: Components, values: np.ndarray, labels: np.ndarray, rule: 
         return Unions(np.zeros(1, np.int64), np.empty((0, 2), np.int64), np.empty(0), np.empty(0, bool))
     peaks = log_density(components, components.means)
     pairs = neighbour_pairs(components)
-    saddles, projected = saddles_between(components, pairs, peaks), projected_ratios(components, pairs)
+    saddles, projected = saddles_between(components, pairs, peaks), projections(components, pairs)
+    shallowest = np.maximum(np.exp(saddles - peaks[pairs].min(axis=1)), projected.ratio)
     members = [np.flatnonzero(labels == component) for component in range(k)]
     pieces = pieces_of([values[rows] for rows in members])
     group, top = np.arange(k), peaks.copy()
@@ -269,10 +276,14 @@ def unite(components: Components, values: np.ndarray, labels: np.ndarray, rule: 
         ratio = math.exp(min(0.0, saddles[edge] - min(top[i], top[j])))
         stays = (
             is_valley(ratio, min(members[i].size, members[j].size), rule)
-            or is_valley(projected[edge], min(len(pieces.rows[a]), len(pieces.rows[b])), rule)
+            or is_valley(projected.ratio[edge], min(len(pieces.rows[a]), len(pieces.rows[b])), rule)
             or show_gap(ratio, (values[members[i]], values[members[j]]), rule)
+            or (
+                members[i].size + members[j].size == len(pieces.rows[a]) + len(pieces.rows[b])
+                and show_valley(shallowest[edge], pieces, pairs[edge], projected.spread[edge], rule)
+            )
         )
-        if stays and projected[edge] > DEEPEST_BEND:
+        if stays and projected.ratio[edge] > DEEPEST_BEND:
             stays = not is_one_bar(pieces, a, b, rule)
         joins.append((a, b))
         ratios.append(ratio)
