@@ -12,8 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import gammaln
 
 from bayesgrove.agglomeration.learn import climb, joint_and_gradient, new_space
+from bayesgrove.agglomeration.reassign import partition_log_joint
 from bayesgrove.agglomeration.search import CLIMB_STEPS, LEAST_RISE, Clusters
 from bayesgrove.agglomeration.statistics import cluster_statistics
 from bayesgrove.core.table import Table
@@ -21,7 +23,6 @@ from bayesgrove.likelihoods import Bound, NegativeBinomial, log_interval_widths
 from bayesgrove.likelihoods.base import Likelihood
 from bayesgrove.likelihoods.bind import bind_understood
 from bayesgrove.likelihoods.choice import CLOSE, Choice, preference
-from bayesgrove.likelihoods.contract import log_marginal
 from bayesgrove.likelihoods.coordinates import column_grain, with_grain
 from bayesgrove.likelihoods.facts import facts_of
 from bayesgrove.likelihoods.mixed import Columns
@@ -108,5 +109,5 @@ def log_marginal_within(likelihood: Likelihood, column: Table, labels: np.ndarra
     space = new_space(prior, 0.0, bound.free, learn_concentration=False)
     clusters = Clusters(*cluster_statistics(prior, bound.values, labels, int(labels.max()) + 1))
     prior, _ = space.at(climb(space, space.origin, joint_and_gradient, clusters, CLIMB_STEPS, LEAST_RISE))
-    total = sum(log_marginal(prior, row) for row in clusters.rows)
-    return float(total) + bound.log_measure + log_widths(likelihood, column)
+    log_joint = partition_log_joint(prior, *clusters, 0.0)
+    return float(log_joint - gammaln(clusters.sizes).sum()) + bound.log_measure + log_widths(likelihood, column)
