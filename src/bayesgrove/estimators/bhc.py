@@ -99,6 +99,9 @@ class BHC(TreeClusterer):
     is a heuristic: the bound is exact, the tree need not be the best one. search="greedy" merges the pair with the
     largest log odds first.
 
+    Families that "auto" chose for the columns of a mixed table are compared once more inside the components; where
+    others suit these better, the table is fitted again, and the fit of higher evidence is kept.
+
     **Erratum** (Heller and Ghahramani 2005, eq. 4): the merge prior pi_k computed by subtraction is lost to
     rounding from about 500 rows on; log odds need no pi_k at all (tests/exact/test_bhc_exact.py).
 
@@ -202,6 +205,9 @@ class BHC(TreeClusterer):
 
     def _searches(self) -> bool:
         return self.search == "best"
+
+    def _revises(self) -> bool:
+        return self._searches() and self.hyper != "fixed"
 
     def _unites(self) -> bool:
         return self.clusters == "unions" and self.cut == "half" and self._searches() and self._links is None

@@ -40,11 +40,14 @@ from bayesgrove.io.schema import (
     record,
     starts,
 )
-from bayesgrove.likelihoods import Bound, bind
+from bayesgrove.likelihoods import Bound
 from bayesgrove.likelihoods.base import LEARN
+from bayesgrove.likelihoods.bind import bind_understood, refuse_empty
 from bayesgrove.likelihoods.contract import n_stats
+from bayesgrove.likelihoods.understanding import understand
 from bayesgrove.models.bhc.covariance import fit_either, with_covariances
 from bayesgrove.models.bhc.fit import Fitted, united
+from bayesgrove.models.bhc.revision import fit_revised
 from bayesgrove.models.bhc.summaries import NodeSummary, summarise_nodes, summary_nodes
 from bayesgrove.stats.links import Links
 from bayesgrove.stats.numbering import by_size
@@ -145,10 +148,17 @@ class TreeClusterer(CutParameter, Clusterer):
         table = self._read_input(X, reset=True)
         self._links = links_of(table.n_rows)
         self._seed = resolve_seed(self.random_state)
-        bound = self._without_labels(bind(self.likelihood, table, self.hyper))
+        refuse_empty(table)
+        understood = understand(self.likelihood, table)
+        bound = self._without_labels(bind_understood(understood, table, self.hyper))
         full = self._with_covariances(bound, bound.values)
         try:
-            fitted = self._build(bound) if full is None else fit_either(bound, full, bound.values, self._build)
+            if full is not None:
+                fitted = fit_either(bound, full, bound.values, self._build)
+            elif self._revises():
+                fitted = fit_revised(bound, understood, table, self.hyper, self._build)
+            else:
+                fitted = self._build(bound)
         except KeyboardInterrupt:
             raise KeyboardInterrupt("fit was interrupted before the tree was complete; nothing was kept") from None
         self._keep(fitted, table.names)
@@ -197,6 +207,10 @@ class TreeClusterer(CutParameter, Clusterer):
 
     def _searches(self) -> bool:
         """Whether the tree is the best one found by a search that also chooses covariances."""
+        return False
+
+    def _revises(self) -> bool:
+        """Whether families of columns are chosen once more when clusters are known."""
         return False
 
     def _unites(self) -> bool:

@@ -95,11 +95,16 @@ def bind(likelihood: Any, table: Any, hyper: str = "auto", *, with_repeats: bool
     (Poisson(shape=2.0, rate=0.5), ('rate',))
     """
     table = as_table(table)
+    refuse_empty(table)
+    return bind_understood(understand(likelihood, table, with_repeats=with_repeats), table, hyper)
+
+
+def refuse_empty(table: Table) -> None:
+    """Refuse a table without rows or columns."""
     if table.n_rows == 0 or table.n_columns == 0:
         raise InvalidTableError(
             f"a table needs at least one row and one column, got {table.n_rows} x {table.n_columns}."
         )
-    return bind_understood(understand(likelihood, table, with_repeats=with_repeats), table, hyper)
 
 
 def bind_understood(understood: Understood, table: Table, hyper: str = "auto") -> Bound:

@@ -221,6 +221,20 @@ def best_cut(values: np.ndarray, counts: np.ndarray, dispersion: float) -> float
     return float(best[-1])
 
 
+def dispersion_within(cells: np.ndarray, labels: np.ndarray) -> float:
+    """The dispersion under which the cells of given clusters are most probable."""
+    seen = ~np.isnan(cells)
+    values, labels = cells[seen], labels[seen]
+    mean, n, total = float(values.mean()), np.bincount(labels), np.bincount(labels, values)
+
+    def score(dispersion: float) -> float:
+        a = weight_of_mean(dispersion, mean)
+        coefficients = gammaln(values + dispersion) - gammaln(dispersion)
+        return float(np.sum(betaln(a + dispersion * n, 1.0 + total) - betaln(a, 1.0)) + coefficients.sum())
+
+    return float(max(DISPERSIONS, key=score))
+
+
 def interval_ends(counts: np.ndarray) -> np.ndarray:
     """Places of the values where an interval may end: all, or some between which about as many cells lie."""
     if counts.size <= MOST_SEGMENTS:

@@ -124,6 +124,15 @@ def likelihood_of(family: str, column: Table, facts: Facts | None, j: int) -> Li
     return found.resolved(column)
 
 
+def with_choices(found: Understood, revised: Mapping[int, tuple[Choice, Likelihood]]) -> Understood:
+    """The same with other choices and likelihoods for some columns."""
+    each = list(found.likelihood.likelihoods)  # type: ignore[attr-defined]
+    choices = list(found.choices)
+    for j, (choice, likelihood) in revised.items():
+        choices[j], each[j] = choice, likelihood
+    return Understood(Columns(each), tuple(choices))
+
+
 def in_use(choices: list[Choice], table: Table) -> list[Choice]:
     """The choices, with one line in the log for each reason to leave columns out; where all would be, none is."""
     if not any(choice.family and choice.kind not in (CONSTANT, EMPTY) for choice in choices):
