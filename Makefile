@@ -6,7 +6,8 @@ STAMP := $(VENV)/.installed
 WORKERS ?= 2
 FAMILY ?=
 
-.PHONY: setup demo test test-fast test-slow durations check docs dist fuzz bench bench-peers browser screenshots recipes clean
+.PHONY: setup demo test test-fast test-slow durations check docs dist fuzz soak bench bench-peers browser screenshots \
+  recipes clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -74,6 +75,10 @@ dist: $(STAMP)
 
 fuzz: $(STAMP)
 	$(BIN)/python -m fuzzing
+
+# The long proof that kills and damage lose nothing; it goes on where it was until every part has its number.
+soak: $(STAMP)
+	$(BIN)/python -m fuzzing.soak
 
 # Every benchmark in one run, what is finished is kept: one table, and pictures. `make bench-peers` first for pylace.
 bench: $(STAMP)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import bayesgrove as bg
+from bayesgrove.inference.verdict import are_pairs
 from benchmarks.scorecard import DATA
 from benchmarks.scorecard.sets import available, read
 
@@ -51,7 +52,7 @@ def time_to_trust(model: str, data: Any, seed: int, seconds: float) -> dict[str,
         found = kind(random_state=seed, n_jobs=2, time_limit=seconds).fit(data)
     wall, cpu = time.perf_counter() - start, time.process_time() - begun
     table = found.diagnostics_.table
-    scalars = table[(table["state"] == "") & ~np.char.startswith(table["name"], "together")]
+    scalars = table[(table["state"] == "") & ~are_pairs(table["name"])]
     row = {"verdict": found.diagnostics_.verdict.status, "stopped": found.stop_reason_,
            "draws": found.posterior_.n_draws, "wall_seconds": wall, "main_cpu_seconds": cpu}  # fmt: skip
     if scalars.size:

@@ -15,6 +15,7 @@ import pytest
 import bayesgrove as bg
 from bayesgrove.core.errors import InvalidFileError, RunStoppedError
 from bayesgrove.estimators.registry import MODELS
+from reference.damage import damaged
 from reference.estimators import CASES, CHOICES, chain_estimators, data_for, make, public_estimators, same_draws
 from statistical import test_every_kill
 
@@ -111,16 +112,6 @@ def test_the_index_of_a_frame_names_the_rows(name, tmp_path):
             assert view.tree_.leaf_labels == names
     assert "gene 17" in model.report(tmp_path / "named.html").read_text(encoding="utf-8")
     assert model.fit(pd.DataFrame(data_for(name))).tree_.leaf_labels is None
-
-
-def damaged(data, moments):
-    """Bytes with one flipped bit, or cut short, or with a piece of zeros."""
-    place, kind = moments.randrange(len(data)), moments.randrange(4)
-    if kind == 0:
-        return data[:place]
-    if kind == 1:
-        return data[:place] + bytes(len(data[place : place + 64])) + data[place + 64 :]
-    return data[:place] + bytes([data[place] ^ (1 << moments.randrange(8))]) + data[place + 1 :]
 
 
 @every_estimator

@@ -6,6 +6,8 @@ from sklearn.metrics import adjusted_rand_score
 
 import bayesgrove as bg
 from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.estimators import nrm_mixture
+from bayesgrove.estimators.mixture_clusters import cluster_posterior
 
 pytestmark = pytest.mark.unit
 SHORT = {"n_chains": 2, "n_tune": 60, "n_draws": 60, "random_state": 0}
@@ -63,6 +65,33 @@ def test_clusters_come_back_from_a_file(squares, tmp_path):
     np.testing.assert_array_equal(read.apart_, squares.apart_)
     assert (read.n_clusters_, read.n_components_) == (squares.n_clusters_, squares.n_components_)
     assert "are unions of" in read.report(tmp_path / "page.html").read_text()
+
+
+def test_the_verdict_speaks_of_clusters_and_of_components(squares, tmp_path):
+    found = squares.diagnostics_
+    assert found["clusters.n_clusters"]["mean"] == squares.cluster_posterior_.scalars["n_clusters"].mean()
+    assert found["n_clusters"]["mean"] == squares.posterior_.scalars["n_clusters"].mean()
+    statements = {*found.verdict.trusted, *found.verdict.doubtful}
+    assert {"the number of clusters", "the number of components"} <= statements
+    squares.save(tmp_path / "model.bg")
+    assert bg.load(tmp_path / "model.bg").diagnostics_.verdict == found.verdict
+
+
+def test_components_are_united_once_for_each_number_of_draws(monkeypatch):
+    made = []
+
+    def counted(bound, posterior, log_factors):
+        made.append(posterior.n_draws)
+        return cluster_posterior(bound, posterior, log_factors)
+
+    monkeypatch.setattr(nrm_mixture, "cluster_posterior", counted)
+    model = bg.NRMMixture(likelihood="gaussian", **{**SHORT, "n_draws": 8}).fit(two_squares())
+    model.continue_fit(4)
+    assert made == [8, 12]
+    assert model.cluster_posterior_.n_draws == 12
+    monkeypatch.setattr(model, "_united", {})
+    assert not model._verdict_on(model._chains).converged
+    assert made == [8, 12]  # components that cannot be trusted are not united
 
 
 def test_components_are_the_clusters_on_request():

@@ -50,39 +50,51 @@ def fit_chains(name, folder):
     return make(name, n_jobs=1, n_draws=N_DRAWS, **place).fit(data_for(name))
 
 
+class Nursery:
+    """One process for all estimators, of which it makes a copy for each fit that is to be killed."""
+
+    def __enter__(self):
+        self.process = start_python(SCRIPT).__enter__()
+        assert self.process.stdout.readline() == b"ready\n"
+        return self
+
+    def __exit__(self, *error):
+        self.process.stdin.close()
+        self.process.__exit__(*error)
+
+    def ask(self, task, name, folder):
+        """A line of input, and the answer."""
+        self.process.stdin.write(f"{task} {name} {folder}\n".encode())
+        self.process.stdin.flush()
+        return self.process.stdout.readline()
+
+    def ready(self, task, name):
+        """A function that begins a fit in a folder and gives the one that kills it; kernels have been read."""
+        assert self.ask(task, name, os.devnull + "-not") == b"gone\n"
+        return lambda folder: self.begin(task, name, folder)
+
+    def begin(self, task, name, folder):
+        """Begin a fit; gives the function that kills it."""
+        child = int(self.ask(task, name, folder))
+
+        def kill():
+            with contextlib.suppress(ProcessLookupError):  # it may have come to its end
+                os.kill(child, signal.SIGKILL)
+            assert self.process.stdout.readline() == b"gone\n"
+
+        return kill
+
+
 @pytest.fixture(scope="module")
 def nursery():
-    """One process for all estimators; gives a function that begins a copy of it and gives the one that kills it."""
-    with start_python(SCRIPT) as process:
-        assert process.stdout.readline() == b"ready\n"
-
-        def ask(task, name, folder):
-            process.stdin.write(f"{task} {name} {folder}\n".encode())
-            process.stdin.flush()
-            return process.stdout.readline()
-
-        def begin(task, name, folder):
-            child = int(ask(task, name, folder))
-
-            def kill():
-                with contextlib.suppress(ProcessLookupError):  # it may have come to its end
-                    os.kill(child, signal.SIGKILL)
-                assert process.stdout.readline() == b"gone\n"
-
-            return kill
-
-        def ready(task, name):
-            assert ask(task, name, os.devnull + "-not") == b"gone\n"
-            return lambda folder: begin(task, name, folder)
-
-        yield ready
-        process.stdin.close()
+    with Nursery() as found:
+        yield found
 
 
 @pytest.mark.parametrize("name", tuple(public_estimators()))
 def test_killed_saves_leave_whole_files_or_none(name, nursery, tmp_path):
     whole = make(name, n_jobs=1).fit(data_for(name)).labels_
-    begin, moments, n_files = nursery("save", name), random.Random(name), 0
+    begin, moments, n_files = nursery.ready("save", name), random.Random(name), 0
     for turn in range(5):
         folder = tmp_path / str(turn)
         folder.mkdir()
@@ -99,25 +111,35 @@ def test_killed_saves_leave_whole_files_or_none(name, nursery, tmp_path):
     assert n_files >= 4
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", tuple(chain_estimators()))
-def test_killed_chains_end_with_the_same_draws(name, nursery, tmp_path):
-    """Each of four kills comes after some more draws, however slow the machine is."""
+def kill_and_resume(name, nursery, folder, n_kills, moments):
+    """Kill chains, each time after some more draws, however slow the machine is, and let them end.
+
+    Gives the draws in the logs after each kill, the chains when nobody kills them, and those that were killed.
+    """
     whole = fit_chains(name, None)
     shown = next(kind for kind in ("view_labels", "paths", "labels") if kind in draws_of(whole))
-    chains, begin, moments = list(draws_of(whole)[shown]), nursery("chains", name), random.Random(name)
-    (tmp_path / "killed").mkdir()
-    run = tmp_path / "killed" / "run"
+    chains, begin = list(draws_of(whole)[shown]), nursery.ready("chains", name)
+    folder.joinpath("killed").mkdir()
+    run = folder / "killed" / "run"
 
     def begin_and_wait():
-        wanted = sum(counts(run, len(chains))) + moments.randrange(1, N_DRAWS // 4)
-        kill, give_up = begin(tmp_path / "killed"), time.monotonic() + 60
+        done, total = sum(counts(run, len(chains))), len(chains) * N_DRAWS
+        wanted = min(total, done + moments.randrange(1, max(2, (total - done) // 3)))
+        kill, give_up = begin(folder / "killed"), time.monotonic() + 60
         while sum(counts(run, len(chains))) < wanted:
             assert time.monotonic() < give_up
             time.sleep(0.001)
         return kill
 
-    history = kill_often(begin_and_wait, run, chains, 4, 0.005, shown)
-    assert n_rounds_with_draws(history) == 4
-    assert same_draws(fit_chains(name, tmp_path / "killed"), whole)
+    history = kill_often(begin_and_wait, run, chains, n_kills, 0.005, shown)
+    found = fit_chains(name, folder / "killed")
     assert counts(run, len(chains)) == [N_DRAWS] * len(chains)
+    return history, whole, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", tuple(chain_estimators()))
+def test_killed_chains_end_with_the_same_draws(name, nursery, tmp_path):
+    history, whole, found = kill_and_resume(name, nursery, tmp_path, 4, random.Random(name))
+    assert n_rounds_with_draws(history) == 4
+    assert same_draws(found, whole)

@@ -112,3 +112,49 @@ def test_the_command_writes_a_table_and_runs_kept_inputs_again(tmp_path, monkeyp
     monkeypatch.setattr(sys, "argv", ["fuzzing", "--replay", str(kept)])
     assert main.main() == 0
     assert "accepted" in capsys.readouterr().out
+
+
+def batch_of(part_name, number, estimators=None, **counts):
+    return dict.fromkeys(part("soak").FIELDS, 0) | {"part": part_name, "batch": number, "events": 7} | counts
+
+
+@pytest.mark.unit
+def test_the_long_proof_goes_on_where_it_was(tmp_path, monkeypatch):
+    soak, table, made = part("soak"), tmp_path / "new" / "soak.csv", []
+
+    def run_batch(*what):
+        made.append(what[:2])
+        return batch_of(*what)
+
+    monkeypatch.setattr(soak, "run_batch", run_batch)
+    assert soak.main(["kills", "--table", str(table), "--events", "15"]) == 0
+    table.write_bytes(table.read_bytes() + b"kills,NRMMi")  # killed while it wrote
+    assert soak.main(["kills", "runs", "--table", str(table), "--events", "22"]) == 0
+    assert made == [("kills", 0), ("kills", 1), ("kills", 2), ("kills", 3), *(("runs", k) for k in range(4))]
+    rows = soak.read_table(table)
+    assert (soak.n_events(rows, "kills"), soak.n_events(rows, "runs")) == (28, 28)
+    monkeypatch.setattr(soak, "run_batch", lambda *what: batch_of(*what, faults=1))
+    assert soak.main(["kills", "--table", str(table), "--events", "29"]) == 1
+
+
+@pytest.mark.unit
+def test_a_fault_of_the_long_proof_is_counted_and_told(monkeypatch):
+    def run(name, batch, folder, counts):
+        counts["events"] += 3
+        raise AssertionError(f"{name}, batch {batch}:\n  a draw was lost")
+
+    monkeypatch.setitem(part("soak_parts").PARTS, "kills", (run, ["NRMMixture", "CrossCat"]))
+    found = part("soak").run_batch("kills", 3)
+    assert (found["estimator"], found["events"], found["faults"]) == ("CrossCat", 3, 1)
+    assert found["fault"] == "AssertionError: CrossCat, batch 3: a draw was lost"
+    assert part("soak").run_batch("kills", 3, ["NRMMixture"])["estimator"] == "NRMMixture"
+
+
+@pytest.mark.unit
+def test_the_page_shows_the_counts_of_the_long_proof():
+    soak, page = part("soak"), (ROOT / "docs" / "fuzzing.md").read_text(encoding="utf-8")
+    rows = soak.read_table(soak.TABLE)
+    for name, wanted in soak.WANTED.items():
+        own = [row for row in rows if row["part"] == name]
+        sums = [sum(int(row[field]) for row in own) for field in ("events", "same", "repaired", "refused", "faults")]
+        assert f"| `{name}` | {wanted:,} | " + " | ".join(f"{number:,}" for number in sums) + " |" in page

@@ -9,7 +9,7 @@ from arviz_stats.base import array_stats
 from scipy import stats
 
 from bayesgrove.core.errors import MissingExtraError
-from bayesgrove.inference.diagnostics import distance_scalars, label_scalars, undecided_pairs
+from bayesgrove.inference.diagnostics import diagnose, distance_scalars, label_scalars, undecided_pairs
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.similarity import half_similarities, sample_items
 from bayesgrove.inference.verdict import r_hat_bounds
@@ -125,6 +125,39 @@ def test_statements_are_trusted_one_by_one():
         "hyperparameters: bulk ESS of concentration is "
     )
     assert not verdict.converged
+
+
+def drawn(labels):
+    """Draws numbered by first appearance, as diagnostics take them."""
+    return relabel_draws(labels.reshape(-1, labels.shape[2])).reshape(labels.shape)
+
+
+def sticky_chains(seed):
+    """One cluster is whole for some twenty draws, then two halves for as many, and so on."""
+    labels, rng = moving_chains(seed), np.random.default_rng(seed)
+    side = (rng.random((4, 500)) < 0.05).cumsum(axis=1) % 2
+    labels[:, :, ::3] = np.where(side[:, :, np.newaxis] * np.array([0, 0, 1, 1]), 5, 4)
+    return labels
+
+
+def test_clusters_that_are_unions_are_judged_beside_their_components():
+    clusters = drawn(moving_chains(2))
+    found = diagnose(drawn(sticky_chains(1)), {}, clusters)
+    names = set(found.table["name"])
+    assert {"n_clusters", "clusters.n_clusters", "clusters.distance[0]"} <= names
+    assert found["clusters.entropy"]["mean"] == diagnose(clusters, {})["entropy"]["mean"]
+    assert found.verdict.trusted == ("the number of clusters", "cluster sizes", "which items belong together")
+    assert found.verdict.doubtful[-1] == "which items share a component"
+    assert "not for the number of components" in found.verdict.sentence
+
+
+def test_clusters_that_differ_are_not_trusted_for_good_components():
+    labels, clusters = drawn(moving_chains(1)), moving_chains(2)
+    clusters[0, :, 0] = 3
+    verdict = diagnose(labels, {}, drawn(clusters)).verdict
+    assert diagnose(labels, {}).converged
+    assert "which items belong together" in verdict.doubtful or verdict.trusted == ()
+    assert "r_hat of clusters.distance[" in verdict.sentence or "r_hat of clusters.together[" in verdict.sentence
 
 
 def test_chains_whose_log_joints_differ_are_trusted_in_nothing():

@@ -185,7 +185,11 @@ class ChainEstimator(CallbackSupportMixin, SavedEstimator):
         return self._make_posterior([chain.draws for chain in chains], stacked)
 
     def _verdict_on(self, chains: list[ChainResult]) -> Verdict:
-        return self._posterior_of(chains).diagnostics().verdict
+        return self._diagnose(self._posterior_of(chains)).verdict
+
+    def _diagnose(self, posterior: Posterior) -> Diagnostics:
+        """Convergence of what users read off."""
+        return posterior.diagnostics()
 
     def _keep_chains(self, chains: list[ChainResult]) -> None:
         """The posterior and what it says of itself."""
@@ -216,7 +220,7 @@ class ChainEstimator(CallbackSupportMixin, SavedEstimator):
         return {"model": type(self).__name__, "seed": self._seed, **estimate}
 
     def _keep_posterior(self, posterior: Posterior) -> None:
-        self.posterior_, self.diagnostics_ = posterior, posterior.diagnostics()
+        self.posterior_, self.diagnostics_ = posterior, self._diagnose(posterior)
         self.converged_ = self.diagnostics_.converged
 
     def _keep_read_posterior(self, make: Callable[..., Posterior], draws: np.ndarray, reading: Reading) -> None:

@@ -6,10 +6,12 @@ import numpy as np
 
 from bayesgrove.agglomeration.draw_unions import clusters_of_draws, has_valleys
 from bayesgrove.inference.description import spread
+from bayesgrove.inference.diagnostics import Diagnostics, diagnose
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.similarity import pairs_between
 from bayesgrove.likelihoods import Bound
 from bayesgrove.models.nrm.hyper import free_places, scaled
+from bayesgrove.stats.partitions import relabel_draws
 
 MOST_DRAWS = 1_000
 """Draws of all chains, evenly spread, whose components are united."""
@@ -45,6 +47,17 @@ def united(bound: Bound, draws: np.ndarray, log_factors: np.ndarray) -> np.ndarr
 def posterior_of(labels: np.ndarray, attributes: Any) -> Posterior:
     """Draws of clusters with the number of clusters of each."""
     return Posterior(labels, {"n_clusters": labels.max(axis=2) + 1.0}, {}, attributes)
+
+
+def diagnose_both(components: Posterior, clusters: Posterior | None) -> Diagnostics:
+    """Diagnostics of components and, where there are any, of their unions."""
+    if clusters is None:
+        return components.diagnostics()
+    labels, united = (
+        relabel_draws(draws.labels.reshape(-1, draws.n_items)).reshape(draws.labels.shape)
+        for draws in (components, clusters)
+    )
+    return diagnose(labels, components.scalars, united)
 
 
 def probability_apart(posterior: Posterior, labels: np.ndarray) -> np.ndarray:

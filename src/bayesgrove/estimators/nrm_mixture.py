@@ -11,14 +11,23 @@ from bayesgrove.core.rng import generator
 from bayesgrove.estimators.chains import ChainEstimator
 from bayesgrove.estimators.clusterer import Clusterer, typical_row
 from bayesgrove.estimators.constraints import about_links, nearest_draw, read_links
-from bayesgrove.estimators.mixture_clusters import cluster_posterior, posterior_of, probability_apart, united
+from bayesgrove.estimators.mixture_clusters import (
+    cluster_posterior,
+    diagnose_both,
+    posterior_of,
+    probability_apart,
+    united,
+)
 from bayesgrove.estimators.mixture_layout import MIXTURE
 from bayesgrove.estimators.mixture_likelihood import covariances_by_evidence
 from bayesgrove.estimators.mixture_processes import IN_PAPER, resolve_process
 from bayesgrove.estimators.mixture_starts import first_labels
 from bayesgrove.estimators.settings import check_choice
+from bayesgrove.inference.diagnostics import Diagnostics
 from bayesgrove.inference.posterior import Posterior
+from bayesgrove.inference.run import ChainResult
 from bayesgrove.inference.similarity import cohesion
+from bayesgrove.inference.verdict import Verdict
 from bayesgrove.io.schema import Reading
 from bayesgrove.likelihoods import Bound, bind, relearned
 from bayesgrove.likelihoods.base import LEARN
@@ -252,6 +261,7 @@ class NRMMixture(ChainEstimator, Clusterer):
             bound = covariances_by_evidence(bound, self.hyper)
         bound = self._without_labels(bound)
         self._bound, self._process, self._template = bound, process, typical_row(bound.values)
+        self._united: dict[int, Posterior | None] = {}
         schedule = self._make_schedule(table.n_rows)
         if self.sampler != "paper" and self._links is None:
             compile_kernels(bound, process, schedule, loss=None if self.estimate == "map" else self.estimate)
@@ -303,12 +313,29 @@ class NRMMixture(ChainEstimator, Clusterer):
         name = f"paper:{self.paper_variant}" if self.sampler == "paper" else self.sampler
         return schedule_of(name, n_rows, n_tune=self.n_tune, thin=self.thin)
 
+    def _clusters_of(self, posterior: Posterior) -> Posterior | None:
+        """Draws of clusters, made once for each number of draws; None where components are the clusters."""
+        if self.clusters != "unions" or self._links is not None:  # a union may break a constraint
+            return None
+        if posterior.n_draws not in self._united:
+            numbers = self._draw_numbers(posterior)
+            self._united = {posterior.n_draws: cluster_posterior(self._bound, posterior, numbers[1])}
+        return self._united[posterior.n_draws]
+
+    def _diagnose(self, posterior: Posterior) -> Diagnostics:
+        return diagnose_both(posterior, self._clusters_of(posterior))
+
+    def _verdict_on(self, chains: list[ChainResult]) -> Verdict:
+        """Components are united, which takes a while, only once their own draws can be trusted."""
+        posterior = self._posterior_of(chains)
+        verdict = posterior.diagnostics().verdict
+        return self._diagnose(posterior).verdict if verdict.converged else verdict
+
     def _summarise(self) -> None:
         """Point estimate, tree, numbers, what prediction needs."""
         bound, posterior = self._bound, self.posterior_
-        numbers, log_factors = self._draw_numbers()
-        unites = self.clusters == "unions" and self._links is None  # a union may break a constraint
-        found = cluster_posterior(bound, posterior, log_factors) if unites else None
+        numbers, log_factors = self._draw_numbers(posterior)
+        found = self._clusters_of(posterior)
         self.component_labels_ = self._point_estimate(posterior)
         self.cluster_posterior_ = posterior if found is None else found
         self.labels_ = self.component_labels_ if found is None else self._cluster_estimate(found)
@@ -347,7 +374,7 @@ class NRMMixture(ChainEstimator, Clusterer):
         if self.estimate != "map":
             return self._point_estimate(draws)
         best = int(np.argmax(self.posterior_.scalars["log_joint"]))
-        log_factors = self._draw_numbers()[1][[best]]
+        log_factors = self._draw_numbers(self.posterior_)[1][[best]]
         return by_size(united(self._bound, self.component_labels_[np.newaxis], log_factors)[0])
 
     @property
@@ -366,16 +393,16 @@ class NRMMixture(ChainEstimator, Clusterer):
 
     def _learn_likelihood(self) -> Bound:
         """The likelihood at the medians of the numbers that were learned."""
-        bound, (_, log_factors) = self._bound, self._draw_numbers()
+        bound, (_, log_factors) = self._bound, self._draw_numbers(self.posterior_)
         prior = scaled(bound.prior, free_places(bound.prior, bound.free), np.median(log_factors, axis=0))
         learned = relearned(bound, prior)
         self.likelihood_ = learned.likelihood
         return learned
 
-    def _draw_numbers(self) -> tuple[np.ndarray, np.ndarray]:
+    def _draw_numbers(self, posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:
         """v, alpha, sigma (draw, 3) and the log factors (draw, n_learned) of all draws."""
-        scalars, process = self.posterior_.scalars, self._process
-        n_draws = self.posterior_.n_chains * self.posterior_.n_draws
+        scalars, process = posterior.scalars, self._process
+        n_draws = posterior.n_chains * posterior.n_draws
         numbers = np.tile([0.0, process.alpha, process.sigma], (n_draws, 1))
         for place, name in enumerate(("log_u", "concentration", "sigma")):
             if name in scalars:
@@ -400,11 +427,13 @@ class NRMMixture(ChainEstimator, Clusterer):
     def _restored(self, reading: Reading) -> None:
         super()._restored(reading)
         self.init = reading.values.get("init", self.init)
-        self._keep_read_posterior(Posterior, reading["draws"], reading)
-        self.cluster_posterior_ = self.posterior_
+        united = None
         if "cluster_draws" in reading.values:
-            self.cluster_posterior_ = posterior_of(reading["cluster_draws"], self._posterior_attributes())
-        else:
+            united = posterior_of(reading["cluster_draws"], self._posterior_attributes())
+        self._united = {reading["draws"].shape[1]: united}
+        self._keep_read_posterior(Posterior, reading["draws"], reading)
+        self.cluster_posterior_ = self.posterior_ if united is None else united
+        if united is None:
             self.component_labels_ = self.labels_
         self._learn_likelihood()
         self._set_read_result(reading)

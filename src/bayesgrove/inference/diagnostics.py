@@ -23,6 +23,7 @@ from bayesgrove.inference.similarity import (
 from bayesgrove.inference.verdict import (
     CONSTANT,
     NOT_FINITE,
+    OF_CLUSTERS,
     TOO_SHORT,
     VARYING,
     Verdict,
@@ -52,7 +53,8 @@ class Diagnostics:
         of the mean), ess_within (bulk ESS of single chains, summed), r_hat_bound (what chance explains, given all
         rows) and state: "" for a scalar that varies, else "constant", "not finite" or "too short", whose other numbers
         are nan. "together[i,j]" is 1 where two items are in one cluster; "distance[c]" is the share of pairs on which a
-        draw differs from the last draw of chain c.
+        draw differs from the last draw of chain c. Where clusters are unions of components, plain names are of the
+        components and "clusters.n_clusters" and so on of the unions.
     n_chains, n_draws : int
         Draws per chain.
     chain_distance : ChainDistance or None
@@ -108,7 +110,7 @@ class Diagnostics:
         return [*([] if self.chain_distance is None else [str(self.chain_distance)]), self.verdict.sentence]
 
 
-def diagnose(labels: np.ndarray, scalars: Mapping[str, np.ndarray]) -> Diagnostics:
+def diagnose(labels: np.ndarray, scalars: Mapping[str, np.ndarray], clusters: np.ndarray | None = None) -> Diagnostics:
     """Diagnostics of draws.
 
     Parameters
@@ -117,19 +119,32 @@ def diagnose(labels: np.ndarray, scalars: Mapping[str, np.ndarray]) -> Diagnosti
         Every draw's labels 0, 1, ... by first appearance.
     scalars : mapping of str to float array of shape (n_chains, n_draws)
         Further label-free numbers, such as the log joint density.
+    clusters : int32 array of shape (n_chains, n_fewer, n_items), optional
+        Where labels are of components: clusters of some draws, evenly spread, which are unions of them.
     """
-    n_chains, n_draws, n_items = labels.shape
-    watched = {**scalars, **{name: x for name, x in label_scalars(labels).items() if name not in scalars}}
-    distance, error = None, None
-    if n_draws >= least_draws(2) and n_items > 1:
-        sample = sample_items(n_items)
-        sampled = np.ascontiguousarray(labels[:, :, sample])
-        halves = half_similarities(sampled)
-        distance, error = chain_distance(halves), matrix_error(halves)
-        watched |= distance_scalars(sampled)
-        watched |= pair_scalars(labels, sample[undecided_pairs(halves.mean(axis=(0, 1)))])
+    n_chains, n_draws, _ = labels.shape
+    found, distance, error = partition_scalars(labels)
+    watched = {**scalars, **{name: x for name, x in found.items() if name not in scalars}}
+    of_clusters = None
+    if clusters is not None:
+        found, distance, of_clusters = partition_scalars(clusters)
+        watched |= {f"{OF_CLUSTERS}{name}": x for name, x in found.items()}
     table = _table(watched, n_chains)
-    return Diagnostics(table, n_chains, n_draws, distance, judge(table, n_chains, n_draws, error))
+    return Diagnostics(table, n_chains, n_draws, distance, judge(table, n_chains, n_draws, error, of_clusters))
+
+
+def partition_scalars(labels: np.ndarray) -> tuple[dict[str, np.ndarray], ChainDistance | None, float | None]:
+    """What is watched of draws of partitions, the distance of chains, and that of two such runs."""
+    n_items = labels.shape[2]
+    watched = label_scalars(labels)
+    if labels.shape[1] < least_draws(2) or n_items < 2:
+        return watched, None, None
+    sample = sample_items(n_items)
+    sampled = np.ascontiguousarray(labels[:, :, sample])
+    halves = half_similarities(sampled)
+    watched |= distance_scalars(sampled)
+    watched |= pair_scalars(labels, sample[undecided_pairs(halves.mean(axis=(0, 1)))])
+    return watched, chain_distance(halves), matrix_error(halves)
 
 
 def _table(watched: Mapping[str, np.ndarray], n_chains: int) -> np.ndarray:

@@ -45,6 +45,14 @@ STATEMENTS = {
     "row_distance": "which rows belong together",
 }
 """What a quantity speaks of, by its name without brackets; hyperparameters are all others."""
+OF_CLUSTERS = "clusters."
+"""Names of quantities begin so where clusters are unions of components, whose own names are plain."""
+OF_COMPONENTS = {
+    NUMBER: "the number of components",
+    SIZES: "component sizes",
+    PAIRS: "which items share a component",
+}
+"""What plain names speak of there."""
 
 
 @dataclass(frozen=True)
@@ -129,9 +137,21 @@ def least_draws(n_chains: int) -> int:
     return 4 if n_chains > 1 else 8
 
 
-def statement_of(name: str) -> str:
-    """What a quantity of this name speaks of."""
-    return STATEMENTS.get(name.partition("[")[0], OTHER)
+def statement_of(name: str, *, has_unions: bool = False) -> str:
+    """What a quantity of this name speaks of; `has_unions` where plain names are of components.
+
+    Examples
+    --------
+    >>> statement_of("n_clusters"), statement_of("n_clusters", has_unions=True)
+    ('the number of clusters', 'the number of components')
+    """
+    words = STATEMENTS.get(name.removeprefix(OF_CLUSTERS).partition("[")[0], OTHER)
+    return OF_COMPONENTS.get(words, words) if has_unions and not name.startswith(OF_CLUSTERS) else words
+
+
+def are_pairs(names: np.ndarray) -> np.ndarray:
+    """Which quantities tell whether two items are together."""
+    return np.char.find(names, "together[") >= 0
 
 
 def row_faults(row: np.void) -> dict[str, str]:
@@ -144,7 +164,7 @@ def row_faults(row: np.void) -> dict[str, str]:
     # Comparisons with nan are false: what cannot be computed does not pass.
     if not row["r_hat"] < row["r_hat_bound"]:
         faults["r_hat"] = f"r_hat of {name} is {shown(row['r_hat'])} (should be below {row['r_hat_bound']:.3f})"
-    if name.startswith("together"):
+    if are_pairs(np.array(name)):
         if not row["mcse"] <= MAX_PAIR_ERROR:
             faults["mcse"] = f"standard error of {name} is {shown(row['mcse'])} (should be at most {MAX_PAIR_ERROR})"
     elif not row["ess_bulk"] >= MIN_ESS:
@@ -152,8 +172,14 @@ def row_faults(row: np.void) -> dict[str, str]:
     return faults
 
 
-def judge(table: np.ndarray, n_chains: int, n_draws: int, matrix_error: float | None = None) -> Verdict:
-    """The verdict on a table of diagnostics; `matrix_error` is what two such runs' co-clusterings differ by."""
+def judge(
+    table: np.ndarray, n_chains: int, n_draws: int, matrix_error: float | None = None, of_clusters: float | None = None
+) -> Verdict:
+    """The verdict on a table of diagnostics.
+
+    `matrix_error` is what two such runs' co-clusterings differ by, `of_clusters` the same of unions, where there are
+    any.
+    """
     broken = table[table["state"] == NOT_FINITE]["name"]
     if broken.size:
         return Verdict(False, f"Not trusted: {_list(broken)} took values that are not finite numbers", n_draws)
@@ -164,20 +190,24 @@ def judge(table: np.ndarray, n_chains: int, n_draws: int, matrix_error: float | 
     rows = table[table["state"] == VARYING]
     if not rows.size:
         return Verdict(True, "Trusted, or never moved: all quantities are constant over all draws and chains", n_draws)
+    has_unions = bool(np.char.startswith(table["name"], OF_CLUSTERS).any())
+    of_pairs = OF_COMPONENTS[PAIRS] if has_unions else PAIRS
+    both = ((of_pairs, matrix_error), (PAIRS, of_clusters))
+    errors = {statement: error for statement, error in both if error is not None}
     faults = [(row, row_faults(row)) for row in rows]
-    failed = {statement_of(str(row["name"])) for row, found in faults if found}
-    if matrix_error is not None and not matrix_error <= MAX_MATRIX_ERROR:
-        failed.add(PAIRS)
+    failed = {statement_of(str(row["name"]), has_unions=has_unions) for row, found in faults if found}
+    failed |= {statement for statement, error in errors.items() if not error <= MAX_MATRIX_ERROR}
     lone = "One chain only: r_hat compares its parts; several chains would show more." if n_chains == 1 else ""
-    statements = list(dict.fromkeys(statement_of(str(name)) for name in table["name"]))
+    statements = list(dict.fromkeys(statement_of(str(name), has_unions=has_unions) for name in table["name"]))
     if not failed:
         return Verdict(True, _praise(rows), n_draws, remark=lone, trusted=tuple(statements))
     good, bad = (tuple(s for s in statements if (s in failed) is is_bad) for is_bad in (False, True))
     if _are_in_different_places(rows):  # what such chains agree on is luck
         good, bad = (), tuple(statements)
     start = f"Trusted for {_and(good)}, not for {_and(bad)}" if good else "Not trusted"
-    more, remark = _advice(faults, matrix_error, n_draws, is_apart=_cannot_be_chance(rows, n_chains))
-    finding = f"{start}: {'; '.join(_complaints(faults, matrix_error))}"
+    largest, is_apart = max(errors.values(), default=None), _cannot_be_chance(rows, n_chains)
+    more, remark = _advice(faults, largest, n_draws, is_apart=is_apart)
+    finding = f"{start}: {'; '.join(_complaints(faults, errors))}"
     return Verdict(False, finding, n_draws, more, " ".join(filter(None, (remark, lone))), good, bad)
 
 
@@ -194,7 +224,7 @@ def _cannot_be_chance(rows: np.ndarray, n_chains: int) -> bool:
 
 
 def _praise(rows: np.ndarray) -> str:
-    means = rows[~np.char.startswith(rows["name"], "together")]
+    means = rows[~are_pairs(rows["name"])]
     worst = rows[np.argmax(rows["r_hat"] - rows["r_hat_bound"])]
     words = (
         f"Trusted: the chains agree on all {rows.size} quantities (nearest to its bound: r_hat of {worst['name']}, "
@@ -206,7 +236,7 @@ def _praise(rows: np.ndarray) -> str:
     return f"{words} and bulk ESS is at least {MIN_ESS:.0f} (least {scarcest['ess_bulk']:.0f}, {scarcest['name']})"
 
 
-def _complaints(faults: list[tuple[np.void, dict[str, str]]], matrix_error: float | None) -> list[str]:
+def _complaints(faults: list[tuple[np.void, dict[str, str]]], errors: dict[str, float]) -> list[str]:
     """The worst breach of each rule, and how many more there are."""
     words = []
     for column, sign in (("r_hat", 1.0), ("ess_bulk", -1.0), ("mcse", 1.0)):
@@ -214,11 +244,13 @@ def _complaints(faults: list[tuple[np.void, dict[str, str]]], matrix_error: floa
         if found:
             worst = max(found, key=lambda pair: math.inf if math.isnan(pair[0][column]) else sign * pair[0][column])
             words.append(worst[1] + _others(len(found)))
-    if matrix_error is not None and not matrix_error <= MAX_MATRIX_ERROR:
-        words.append(
-            f"co-clustering probabilities of two such runs would differ by {matrix_error:.3f} on average "
-            f"(should be at most {MAX_MATRIX_ERROR})"
-        )
+    for statement, error in errors.items():
+        if not error <= MAX_MATRIX_ERROR:
+            whose = "" if statement == PAIRS else " of components"
+            words.append(
+                f"co-clustering probabilities{whose} of two such runs would differ by {error:.3f} on average "
+                f"(should be at most {MAX_MATRIX_ERROR})"
+            )
     return words
 
 
