@@ -79,6 +79,13 @@ def test_groups_are_joined_and_classes_are_apart():
     assert not links.allows(np.array([0, 1, 2, 1, 3, 1]))
 
 
+def test_unions_that_break_a_constraint_are_left_in_their_parts():
+    links = make_links(6, [(0, 1)], [(0, 3)])
+    parts = np.array([0, 0, 1, 2, 3, 4])
+    assert links.parted(parts, np.array([0, 0, 0, 0, 1, 1])).tolist() == [0, 0, 1, 2, 3, 3]
+    assert links.parted(parts, np.array([0, 0, 0, 1, 1, 1])).tolist() == [0, 0, 0, 1, 1, 1]
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_partition_is_changed_until_it_meets_all(seed):
     rng = np.random.default_rng(seed)

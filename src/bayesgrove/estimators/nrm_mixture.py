@@ -227,7 +227,8 @@ class NRMMixture(ChainEstimator, Clusterer):
     def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None) -> Self:
         """Run the chains and find the point estimate.
 
-        With constraints the posterior is that over the partitions that meet them, and each component is a cluster.
+        With constraints the posterior is that over the partitions that meet them, and no cluster unites rows that are
+        to be apart.
 
         Parameters
         ----------
@@ -307,8 +308,8 @@ class NRMMixture(ChainEstimator, Clusterer):
         """Point estimate, tree, numbers, what prediction needs."""
         bound, posterior = self._bound, self.posterior_
         numbers, log_factors = self._draw_numbers()
-        unites = self.clusters == "unions" and self._links is None  # a union may break a constraint
-        found = cluster_posterior(bound, posterior, log_factors) if unites else None
+        unites = self.clusters == "unions"
+        found = cluster_posterior(bound, posterior, log_factors, self._links) if unites else None
         self.component_labels_ = self._point_estimate(posterior)
         self.cluster_posterior_ = posterior if found is None else found
         self.labels_ = self.component_labels_ if found is None else self._cluster_estimate(found)
@@ -348,7 +349,7 @@ class NRMMixture(ChainEstimator, Clusterer):
             return self._point_estimate(draws)
         best = int(np.argmax(self.posterior_.scalars["log_joint"]))
         log_factors = self._draw_numbers()[1][[best]]
-        return by_size(united(self._bound, self.component_labels_[np.newaxis], log_factors)[0])
+        return by_size(united(self._bound, self.component_labels_[np.newaxis], log_factors, self._links)[0])
 
     @property
     def n_components_(self) -> int:
