@@ -5,6 +5,7 @@ Run as plain Python by the test of planted errors, so that nothing is compiled f
 
 import itertools
 import math
+from dataclasses import replace
 
 import numba
 import numpy as np
@@ -13,6 +14,8 @@ import pytest
 from bayesgrove import BHC
 from bayesgrove.core.rng import generator
 from bayesgrove.likelihoods import GaussianKnownVariance
+from bayesgrove.models.bhc.linked import without_forbidden
+from bayesgrove.stats.links import make_links
 from reference import nrm
 from reference.linked import CONSTRAINTS, ROWS, is_allowed
 
@@ -73,9 +76,9 @@ def test_sums_over_the_allowed_partitions_of_every_node(name, search):
         ]
         one = [log for log, blocks in zip(logs, partitions, strict=True) if len(blocks) == 1]
         odds = tree.columns["log_merge_odds"][node]
+        whole = nrm.log_sum(logs)
+        np.testing.assert_allclose(tree.columns["log_q"][node], whole, rtol=0.0, atol=1e-9)
         if math.isfinite(odds):
-            whole = nrm.log_sum(logs)
-            np.testing.assert_allclose(tree.columns["log_q"][node], whole, rtol=0.0, atol=1e-9)
             np.testing.assert_allclose(odds, one[0] - math.log(-math.expm1(one[0] - whole)) - whole, atol=1e-8)
         else:
             assert (odds > 0.0) == (len(one) == 1)
@@ -91,7 +94,17 @@ def test_the_bound_is_one_on_data_and_constraints(name):
     model = fit(name, "best")
     assert model.log_evidence_ <= allowed + 1e-9
     assert is_allowed(model.labels_.tolist(), CONSTRAINTS[name])
-    assert np.array_equal(model.labels_, model.component_labels_)
+
+
+def test_forbidden_nodes_of_a_rearranged_tree_are_weighed_anew():
+    """A tree that was weighed without regard to forbidden pairs is the one that was weighed with it."""
+    model, name = fit("links", "best"), "links"
+    tree, is_forbidden = model.tree_, np.isneginf(model.tree_.columns["log_merge_odds"])
+    assert is_forbidden.any()
+    wrong = {name: np.where(is_forbidden, 3.0, column) for name, column in tree.columns.items()}
+    found = without_forbidden(replace(tree, columns=wrong), make_links(len(ROWS), **CONSTRAINTS[name]))
+    for column in ("log_merge_odds", "log_q", "log_d"):
+        np.testing.assert_allclose(found.columns[column], tree.columns[column], rtol=0.0, atol=1e-12)
 
 
 def test_constraints_on_a_table_with_learned_hyperparameters():

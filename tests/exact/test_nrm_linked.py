@@ -11,6 +11,9 @@ import numba
 import numpy as np
 import pytest
 
+from bayesgrove import NRMMixture, load
+from bayesgrove.core.errors import BayesgroveError
+from bayesgrove.core.rng import generator
 from bayesgrove.models.nrm import linked
 from bayesgrove.models.nrm.anchors import Options, split_merge_moves
 from bayesgrove.models.nrm.gibbs import gibbs_points
@@ -20,7 +23,7 @@ from bayesgrove.models.nrm.split_merge import LAWS, N_TALLIES
 from reference import nrm
 from reference.enumerate_moves import balance_gap, invariance_gap, transition_matrix
 from reference.enumerate_rng import EnumeratingRng
-from reference.linked import LOG_U, ROWS, TWINS, case_of
+from reference.linked import LOG_U, ROWS, TWINS, case_of, is_allowed
 from reference.mixtures import faults, state_of
 
 pytestmark = [
@@ -148,3 +151,36 @@ def test_log_joint(kind):
     if kind in ("dp", "nggp"):
         np.testing.assert_allclose(logs, wanted, atol=1e-10)
     np.testing.assert_allclose(np.diff(logs), np.diff(wanted), atol=1e-10)
+
+
+def small_mixture(**settings):
+    return NRMMixture(likelihood="gaussian", n_chains=1, n_tune=1, random_state=3, n_jobs=1, **settings)
+
+
+VALUES = generator(4).normal(np.repeat([0.0, 2.0], 5)[:, None], 1.0, (10, 1))
+GIVEN = {"must_link": [(0, 1, 6), (7, 8)], "cannot_link": [(2, 3), (0, 7)]}
+
+
+@pytest.mark.filterwarnings("ignore:NRMMixture did not fully converge")
+@pytest.mark.parametrize("sampler", ["tree-guided", "split-merge", "gibbs"])
+def test_draws_and_estimate_meet_the_constraints(sampler):
+    model = small_mixture(sampler=sampler, n_draws=4, clusters="components").fit(VALUES, **GIVEN)
+    draws = model.posterior_.labels.reshape(-1, len(VALUES)).tolist()
+    assert all(is_allowed(labels, GIVEN) for labels in (*draws, model.labels_.tolist()))
+    assert len(set(map(tuple, draws))) > 1
+    assert model.result_.provenance["constraints"] == {"rows_linked": 5, "items": 7, "pairs_apart": 2}
+
+
+@pytest.mark.filterwarnings("ignore:NRMMixture did not fully converge")
+def test_runs_go_on_under_their_constraints_only(tmp_path):
+    """A run that is resumed is the same as one that was longer from the start."""
+    run = {"sampler": "gibbs", "run_dir": tmp_path / "run"}
+    whole = small_mixture(sampler="gibbs", n_draws=4).fit(VALUES, **GIVEN)
+    small_mixture(n_draws=2, **run).fit(VALUES, **GIVEN)
+    resumed = small_mixture(n_draws=4, resume=True, **run).fit(VALUES, **GIVEN)
+    assert np.array_equal(resumed.posterior_.labels, whole.posterior_.labels)
+    assert np.array_equal(resumed.posterior_.scalars["log_joint"], whole.posterior_.scalars["log_joint"])
+    with pytest.raises(BayesgroveError, match="links"):
+        small_mixture(n_draws=5, resume=True, **run).fit(VALUES, must_link=GIVEN["must_link"])
+    whole.save(tmp_path / "model.bg")
+    assert load(tmp_path / "model.bg").predict(VALUES).tolist() == whole.predict(VALUES).tolist()

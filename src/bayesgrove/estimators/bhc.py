@@ -154,7 +154,7 @@ class BHC(TreeClusterer):
     def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None) -> Self:
         """Build the tree and cut it.
 
-        With constraints no partition that breaks one has any weight, and each component is a cluster.
+        With constraints no partition that breaks one has any weight, and no cluster unites rows that are to be apart.
 
         Parameters
         ----------
@@ -210,7 +210,7 @@ class BHC(TreeClusterer):
         return self._searches() and self.hyper != "fixed"
 
     def _unites(self) -> bool:
-        return self.clusters == "unions" and self.cut == "half" and self._searches() and self._links is None
+        return self.clusters == "unions" and self.cut == "half" and self._searches()
 
     def _build(self, bound: Bound) -> Fitted:
         links = self._links if self._links is not None and self._links.item.size == len(bound.values) else None

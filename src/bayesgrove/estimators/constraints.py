@@ -45,4 +45,4 @@ def about_links(links: Links | None) -> dict[str, Any]:
 def nearest_draw(draws: np.ndarray, loss: str, n_jobs: int | None) -> np.ndarray:
     """The draw of least expected loss: it meets every constraint, which a partition between draws need not."""
     searched = spread_draws(relabel_draws(draws))
-    return best_draw(searched, named_loss(loss, draws.shape[1], 1.0), None, n_jobs)[0].astype(np.int64)
+    return best_draw(searched, named_loss(loss, searched.shape[1]), None, n_jobs)[0].astype(np.int64)

@@ -11,13 +11,16 @@ from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.similarity import pairs_between
 from bayesgrove.likelihoods import Bound
 from bayesgrove.models.nrm.hyper import free_places, scaled
+from bayesgrove.stats.links import Links
 from bayesgrove.stats.partitions import relabel_draws
 
 MOST_DRAWS = 1_000
 """Draws of all chains, evenly spread, whose components are united."""
 
 
-def cluster_posterior(bound: Bound, posterior: Posterior, log_factors: np.ndarray) -> Posterior | None:
+def cluster_posterior(
+    bound: Bound, posterior: Posterior, log_factors: np.ndarray, links: Links | None = None
+) -> Posterior | None:
     """Draws of clusters: the components of some draws, united; None where no rule tells which belong together.
 
     Parameters
@@ -28,20 +31,25 @@ def cluster_posterior(bound: Bound, posterior: Posterior, log_factors: np.ndarra
         Draws of components.
     log_factors : ndarray of shape (n_chains * n_draws, n_learned)
         Of the hyperparameters.
+    links : Links, optional
+        Constraints, which all draws meet.
     """
     if not has_valleys(bound.prior, posterior.n_items):
         return None
     chosen = spread(posterior.n_draws, max(1, MOST_DRAWS // posterior.n_chains))
     places = (np.arange(posterior.n_chains)[:, np.newaxis] * posterior.n_draws + chosen).ravel()
     draws = posterior.labels.reshape(-1, posterior.n_items)[places]
-    found = united(bound, draws, log_factors[places])
+    found = united(bound, draws, log_factors[places], links)
     return posterior_of(found.reshape(posterior.n_chains, chosen.size, -1), posterior.attributes)
 
 
-def united(bound: Bound, draws: np.ndarray, log_factors: np.ndarray) -> np.ndarray:
-    """Clusters of some draws of components, (n_draws, n_rows)."""
+def united(bound: Bound, draws: np.ndarray, log_factors: np.ndarray, links: Links | None = None) -> np.ndarray:
+    """Clusters of some draws of components, (n_draws, n_rows); rows that are to be apart are not united."""
     places = free_places(bound.prior, bound.free)
-    return clusters_of_draws(lambda s: scaled(bound.prior, places, log_factors[s]), bound.values, draws)
+    found = clusters_of_draws(lambda s: scaled(bound.prior, places, log_factors[s]), bound.values, draws)
+    if links is None:
+        return found
+    return np.stack([links.parted(*labels) for labels in zip(draws.astype(np.int64), found, strict=True)])
 
 
 def posterior_of(labels: np.ndarray, attributes: Any) -> Posterior:

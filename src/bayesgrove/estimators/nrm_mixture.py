@@ -236,7 +236,8 @@ class NRMMixture(ChainEstimator, Clusterer):
     def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None) -> Self:
         """Run the chains and find the point estimate.
 
-        With constraints the posterior is that over the partitions that meet them, and each component is a cluster.
+        With constraints the posterior is that over the partitions that meet them, and no cluster unites rows that are
+        to be apart.
 
         Parameters
         ----------
@@ -315,11 +316,11 @@ class NRMMixture(ChainEstimator, Clusterer):
 
     def _clusters_of(self, posterior: Posterior) -> Posterior | None:
         """Draws of clusters, made once for each number of draws; None where components are the clusters."""
-        if self.clusters != "unions" or self._links is not None:  # a union may break a constraint
+        if self.clusters != "unions":
             return None
         if posterior.n_draws not in self._united:
             numbers = self._draw_numbers(posterior)
-            self._united = {posterior.n_draws: cluster_posterior(self._bound, posterior, numbers[1])}
+            self._united = {posterior.n_draws: cluster_posterior(self._bound, posterior, numbers[1], self._links)}
         return self._united[posterior.n_draws]
 
     def _diagnose(self, posterior: Posterior) -> Diagnostics:
@@ -375,7 +376,7 @@ class NRMMixture(ChainEstimator, Clusterer):
             return self._point_estimate(draws)
         best = int(np.argmax(self.posterior_.scalars["log_joint"]))
         log_factors = self._draw_numbers(self.posterior_)[1][[best]]
-        return by_size(united(self._bound, self.component_labels_[np.newaxis], log_factors)[0])
+        return by_size(united(self._bound, self.component_labels_[np.newaxis], log_factors, self._links)[0])
 
     @property
     def n_components_(self) -> int:

@@ -182,7 +182,7 @@ class TreeClusterer(CutParameter, Clusterer):
 
     def _keep(self, fitted: Fitted, names: tuple[str, ...]) -> None:
         """Set the fitted attributes."""
-        found = united(fitted) if self._unites() else None
+        found = united(fitted, self._links) if self._unites() else None
         fitted, front = found or (fitted, self._front(fitted.tree))
         bound, tree, rows = fitted.bound, self._named(fitted.tree), fitted.rows
         self.tree_, self.labels_ = tree, by_size(labels_of_front(tree, front))

@@ -56,6 +56,12 @@ class Links(NamedTuple):
                 of_items[two] = of_items.max() + 1
         return relabel(of_items[self.item])
 
+    def parted(self, parts: np.ndarray, unions: np.ndarray) -> np.ndarray:
+        """Unions of the parts of an allowed partition; a union with a pair that is to be apart is left in its parts."""
+        one, two = unions[self.first_rows[self.apart]].T
+        is_broken = np.isin(unions, one[one == two])
+        return relabel(np.where(is_broken, unions.max() + 1 + parts, unions))
+
 
 def make_links(n_rows: int, must_link: Any = None, cannot_link: Any = None, labels: Any = None) -> Links | None:
     """Constraints from what a user gives, or None where there are none.

@@ -24,7 +24,7 @@ from bayesgrove.likelihoods.coordinates import with_grain
 from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
 from bayesgrove.likelihoods.parts import columns_in_use, with_columns
 from bayesgrove.models.bhc.duplicates import merge_duplicates_first
-from bayesgrove.models.bhc.linked import forest_of_rows, linked_problem
+from bayesgrove.models.bhc.linked import forest_of_rows, linked_problem, without_forbidden
 from bayesgrove.models.bhc.united import Rows as UnitedRows
 from bayesgrove.models.bhc.united import united_tree
 from bayesgrove.stats.links import Links
@@ -264,12 +264,14 @@ def finish(problem: Problem, bound: Bound, grown: Grown) -> Fitted:
     )
 
 
-def united(fitted: Fitted) -> tuple[Fitted, np.ndarray] | None:
+def united(fitted: Fitted, links: Links | None = None) -> tuple[Fitted, np.ndarray] | None:
     """The fit with a tree whose nodes include all clusters, and these; None where no rule tells what is a cluster."""
     rows = UnitedRows(fitted.rows, fitted.bound.prior, fitted.log_concentration, fitted.complete)
-    found = united_tree(fitted.tree, rows)
+    found = united_tree(fitted.tree, rows, links)
     if found is None:
         return None
+    if links is not None:
+        found = found._replace(tree=without_forbidden(found.tree, links))
     rise = float(found.tree.columns["log_q"][-1] - fitted.tree.columns["log_q"][-1])
     n_components = float(find_front(fitted.tree, "map").size)
     steps = {**fitted.steps, "n_components": n_components, "log_evidence_of_components": fitted.log_evidence}

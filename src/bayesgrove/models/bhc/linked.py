@@ -6,6 +6,7 @@ log probability of the data *and* of the event that the constraints are met.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import gammaln
@@ -13,8 +14,10 @@ from scipy.special import gammaln
 from bayesgrove.agglomeration.blocks import Forest
 from bayesgrove.agglomeration.regrow import Weighed, weighed
 from bayesgrove.agglomeration.splits import Problem
+from bayesgrove.core.constants import NULL
 from bayesgrove.likelihoods.linked import FORBIDDEN, LinkedPrior, link_rows
 from bayesgrove.stats.links import Links
+from bayesgrove.trees import Tree
 
 
 def linked_problem(problem: Problem, links: Links) -> Problem:
@@ -41,6 +44,20 @@ def forest_of_rows(problem: Problem, forest: Forest, links: Links) -> Forest:
         np.concatenate([log_d[n:], top_d]),
         log_q[:n],
     )
+
+
+def without_forbidden(tree: Tree, links: Links) -> Tree:
+    """A binary tree whose nodes with a forbidden pair are no clusters, weighed anew."""
+    odds, log_q, log_d = (tree.columns[name].copy() for name in ("log_merge_odds", "log_q", "log_d"))
+    is_forbidden = np.zeros(tree.n_nodes, np.bool_)
+    for one, two in links.first_rows[links.apart].tolist():
+        node = tree.lca(one, two)
+        while node != NULL and not is_forbidden[node]:
+            is_forbidden[node], node = True, int(tree.parent[node])
+    for node in np.flatnonzero(is_forbidden).tolist():
+        children = [tree.first_child[node], tree.next_sibling[tree.first_child[node]]]
+        odds[node], log_q[node], log_d[node] = -np.inf, log_q[children].sum(), log_d[children].sum()
+    return replace(tree, columns={**tree.columns, "log_merge_odds": odds, "log_q": log_q, "log_d": log_d})
 
 
 def merges_of_items(links: Links) -> tuple[np.ndarray, np.ndarray]:

@@ -15,6 +15,7 @@ from bayesgrove.core.rng import fixed_sample
 from bayesgrove.likelihoods.columns import ColumnsPrior
 from bayesgrove.likelihoods.families import FAMILIES
 from bayesgrove.likelihoods.parts import columns_in_use
+from bayesgrove.stats.links import Links
 from bayesgrove.stats.partitions import relabel
 from bayesgrove.trees import Tree
 from bayesgrove.trees.cuts import find_front, labels_of_front, node_labels
@@ -52,8 +53,11 @@ def has_rule(prior: Any, n_components: int) -> bool:
     return isinstance(prior, by_columns) and n_components <= MOST_OVERLAPPING
 
 
-def united_tree(tree: Tree, rows: Rows) -> United | None:
-    """The tree with its clusters as nodes; None where no rule tells which components belong together."""
+def united_tree(tree: Tree, rows: Rows, links: Links | None = None) -> United | None:
+    """The tree with its clusters as nodes; None where no rule tells which components belong together.
+
+    Under constraints components that are to be apart are not united.
+    """
     front = find_front(tree, "map")
     if not has_rule(rows.prior, front.size) or tree.n_leaves < FEWEST_ROWS:
         return None
@@ -61,6 +65,8 @@ def united_tree(tree: Tree, rows: Rows) -> United | None:
         return United(tree, front)
     components = labels_of_front(tree, front)
     cluster = clusters_of_components(rows, components)
+    if links is not None:
+        cluster = relabel(links.parted(components, cluster[components])[np.unique(components, return_index=True)[1]])
     owner = node_labels(tree, components)
     heads = np.empty(front.size, np.int64)
     heads[owner[front]] = front
