@@ -16,7 +16,7 @@ from bayesgrove.cli.main import main
 from bayesgrove.cli.models import MODELS
 from bayesgrove.cli.settings import parse_value
 from bayesgrove.cli.show import describe, format_chance
-from bayesgrove.cli.sources import reading_of
+from bayesgrove.cli.sources import listed, reading_of
 from bayesgrove.core.errors import InvalidFileError
 
 pytestmark = pytest.mark.unit
@@ -46,9 +46,14 @@ def test_predict_needs_no_index_column_and_bears_long_identifiers(run, tmp_path,
     assert capsys.readouterr().out == "row,cluster\n123456789012345678901,1\n"
 
 
+def test_columns_are_listed_with_commas_or_one_by_one():
+    assert listed(["a", "b, c", '"price, net",d', "two words"]) == ["a", "b", "c", "price, net", "d", "two words"]
+    assert listed(None) == []
+
+
 def test_dropped_columns_are_kept_in_mind(data, tmp_path, capsys):
     folder = tmp_path / "dropped"
-    assert main(["fit", "bhc", str(data), "--out", str(folder), "--drop", "id", "--drop", "colour"]) == 0
+    assert main(["fit", "bhc", str(data), "--out", str(folder), "--drop", "id, colour"]) == 0
     summary = json.loads((folder / "summary.json").read_text())
     assert ([column["name"] for column in summary["columns"]], summary["drop"]) == (["a", "b"], ["id", "colour"])
     capsys.readouterr()

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 
 import pytest
@@ -98,8 +99,9 @@ def test_the_wheel_holds_the_package_and_nothing_else(built):
 
 
 def test_the_sdist_gives_the_same_wheel(built):
+    """Bit for bit, so that anyone can build the published wheel again."""
     sdist, wheel, direct = built
-    assert wheel_files(wheel) == wheel_files(direct)
+    assert wheel.read_bytes() == direct.read_bytes()
     names = set(sdist_files(sdist))
     assert {f"src/{name}" for name in package_files()} <= names
     assert {"LICENSE", "README.md", "pyproject.toml", "CHANGELOG.md"} <= names
@@ -113,14 +115,19 @@ def test_no_file_names_a_place_on_one_machine(built):
     assert [name for name, text in texts.items() if MACHINE_PATH.search(text)] == []
 
 
+def environment(folder, version, *wanted):
+    """The interpreter of a new environment that holds some packages and what they depend on."""
+    run(interpreter(version), "-m", "venv", folder)
+    python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted)
+    return python
+
+
 @pytest.fixture(scope="module", params=VERSIONS)
 def installed(request, built, tmp_path_factory):
     """The interpreter of a new environment that holds the wheel and what it depends on."""
     folder = tmp_path_factory.mktemp(f"python-{request.param}")
-    run(interpreter(request.param), "-m", "venv", folder)
-    python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
-    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", f"{built[1]}[plot,tables]")
-    return request.param, python
+    return request.param, environment(folder, request.param, f"{built[1]}[plot,tables]")
 
 
 def outside():
@@ -132,6 +139,34 @@ def test_the_installed_package_works(installed, tmp_path):
     version, python = installed
     said = json.loads(run(python, SMOKE, cwd=tmp_path, env=outside()))
     assert said["python"].startswith(f"{version}.")
+
+
+DRAW = """
+import bayesgrove as bg
+model = bg.BHC(likelihood="gaussian").fit([[0.0], [0.1], [5.0], [5.1]])
+model.tree_.plot().figure.savefig("tree.png")
+"""
+
+
+def test_the_extra_for_plots_is_enough_to_draw(built, tmp_path):
+    """Without pandas and all other extras."""
+    python = environment(tmp_path / "new", "3.11", f"{built[1]}[plot]")
+    run(python, "-c", DRAW, cwd=tmp_path, env=outside())
+    assert (tmp_path / "tree.png").read_bytes().startswith(b"\x89PNG")
+
+
+def oldest(*extras):
+    """The lowest versions that the project says it works with."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [*project["dependencies"], *(each for name in extras for each in project["optional-dependencies"][name])]
+    return [f"{each.partition(',')[0].replace('>=', '==')}.*" for each in wanted]
+
+
+def test_the_oldest_dependencies_will_do(built, tmp_path):
+    """The first releases that the lower bounds admit, under the oldest Python."""
+    python = environment(tmp_path / "old", VERSIONS[0], built[1], *oldest("plot", "tables"))
+    said = json.loads(run(python, SMOKE, cwd=tmp_path, env=outside()))
+    assert said["python"].startswith(f"{VERSIONS[0]}.")
 
 
 def test_selected_tests_pass(installed, tmp_path):

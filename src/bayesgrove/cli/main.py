@@ -25,7 +25,8 @@ Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to wri
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder made by fit or demo.")]
 Index = Annotated[str | None, typer.Option(help="Column that names the rows.")]
 Drop = Annotated[
-    list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Leave a column of a table out; repeatable.")
+    list[str] | None,
+    typer.Option("--drop", metavar="COLUMN", help="Leave columns of a table out: a or a,b; repeatable."),
 ]
 Header = Annotated[
     bool | None, typer.Option("--header/--no-header", help="First row of a text or sheet: names, or data.")
@@ -107,11 +108,11 @@ def cluster_command(
     from bayesgrove.cli.cluster_table import cluster
     from bayesgrove.cli.fit import FitRequest
     from bayesgrove.cli.progress import log_to_stderr
-    from bayesgrove.cli.sources import Reading
+    from bayesgrove.cli.sources import Reading, listed
 
     options = {"likelihood": likelihood, "random_state": seed, "n_jobs": jobs, "verbose": verbose or None}
     with log_to_stderr(verbose):
-        reading = Reading(index, header, None, {}, drop or [], _tab(sep), decimal, encoding, sheet)
+        reading = Reading(index, header, None, {}, listed(drop), _tab(sep), decimal, encoding, sheet)
         cluster(FitRequest("", data, out, settings or [], options, reading, force), time_limit, _console())
 
 
@@ -159,14 +160,14 @@ def fit(
     from bayesgrove.cli.fit import fit as run_fit
     from bayesgrove.cli.progress import log_to_stderr
     from bayesgrove.cli.settings import length_settings, parse_columns, parse_settings
-    from bayesgrove.cli.sources import Reading
+    from bayesgrove.cli.sources import Reading, listed
 
     chosen = parse_columns(columns, likelihood)
     options = {"likelihood": chosen, "random_state": seed, "n_jobs": jobs, "verbose": verbose or None}
     options |= length_settings(until, time_limit)
     with log_to_stderr(verbose), on_cluster(cluster):
         options_of_trees = parse_settings(read or [], "--read")
-        reading = Reading(index, header, format, options_of_trees, drop or [], _tab(sep), decimal, encoding, sheet)
+        reading = Reading(index, header, format, options_of_trees, listed(drop), _tab(sep), decimal, encoding, sheet)
         run_fit(FitRequest(model, data, out, settings or [], options, reading, force), _console())
 
 
@@ -339,12 +340,12 @@ def sweep(
     """Fit a model under many settings, several times each; a sweep that was stopped goes on."""
     from bayesgrove.cli.progress import log_to_stderr
     from bayesgrove.cli.settings import parse_settings
-    from bayesgrove.cli.sources import Reading
+    from bayesgrove.cli.sources import Reading, listed
     from bayesgrove.cli.sweep import SweepRequest
     from bayesgrove.cli.sweep import sweep as run_sweep
 
     options_of_trees = parse_settings(read or [], "--read")
-    reading = Reading(index, header, format, options_of_trees, drop or [], _tab(sep), decimal, encoding, sheet)
+    reading = Reading(index, header, format, options_of_trees, listed(drop), _tab(sep), decimal, encoding, sheet)
     request = SweepRequest(
         model, data, out, grid or [], settings_file, fixed or [], repeats, metric or [], classes, reading, seed,
         workers, cluster,

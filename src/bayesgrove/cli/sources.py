@@ -1,5 +1,6 @@
 """What a run is fitted to: the rows of a table, or trees."""
 
+import csv
 import dataclasses
 import os
 from collections import Counter
@@ -95,6 +96,11 @@ class Rows(NamedTuple):
             return {"n_rows": self.n_rows, "columns": [], "trees": {**counts, "n_skipped": len(data.skipped)}}
         columns = [{"name": name, "kind": kind} for name, kind in zip(data.names, data.kinds, strict=True)]
         return {"n_rows": self.n_rows, "columns": columns}
+
+
+def listed(names: list[str] | None) -> list[str]:
+    """Names of columns from options like `a,b`; one with a comma in it is written in double quotes."""
+    return [name for given in names or [] for name in next(csv.reader([given], skipinitialspace=True), [])]
 
 
 def check_reading(model: str, reading: Reading) -> None:
