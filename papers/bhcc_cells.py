@@ -24,7 +24,7 @@ def run(*, quick: bool, seed: int, data_home: Any, tell: Tell) -> Outcome:
     ]
     real, missing = real_rows(n_folds, seed, data_home, tell)
     tables = {"synthetic sets": flat(synthetic), "real sets": flat(real)}
-    notes = [f"{name}: no data found; see `bayesgrove doctor`." for name in missing]
+    notes = [f"{name}: no data found; docs/data.md says where to get them." for name in missing]
     notes.append("Prior numbers and concentrations are fixed at 1/2 and 1; the paper does not give its own.")
     notes.append(
         "Where the mean and the median of a log density disagree, some outlying cells decide: in a tree a row leaves "

@@ -22,7 +22,7 @@ def run(*, quick: bool, seed: int, data_home: Any, tell: Tell) -> Outcome:
     found = [real_table(name, "median split", N_COLUMNS, seed, data_home) for name in SETS]
     real = [rows_of(table, seed, levels, n_folds, tell) for table in found if table is not None]
     missing = [name for name, table in zip(SETS, found, strict=True) if table is None]
-    notes = [f"{name}: no data found; see `bayesgrove doctor`." for name in missing]
+    notes = [f"{name}: no data found; docs/data.md says where to get them." for name in missing]
     notes.append("Truncated leaves are taken for one view; polishing afterwards, our default, would hide the levels.")
     rows = [row for rows in (*synthetic, *real) for row in rows]
     on_real = [judge_real(rows) for rows in real]

@@ -25,8 +25,8 @@ def fixed(table: CellTable) -> dict[str, Any]:
     return {"likelihood": table.likelihood, "row_concentration": 1.0, "column_concentration": 1.0}
 
 
-def printed_trees(table: CellTable) -> dict[str, Any]:
-    """The same for trees, whose rows are merged in the published order."""
+def greedy_trees(table: CellTable) -> dict[str, Any]:
+    """The same for trees, whose rows are merged in the published order; the search for views is ours unless named."""
     return {**fixed(table), "row_search": "greedy"}
 
 
@@ -36,26 +36,24 @@ def chain_settings(seed: int) -> dict[str, Any]:
 
 
 def randomized(levels: int) -> Maker:
-    """The randomized search with so many levels."""
-    return lambda table, seed: RandomizedBHCC(**printed_trees(table), max_levels=levels, random_state=seed)
+    """The randomized search with so many levels, and our polish after it."""
+    return lambda table, seed: RandomizedBHCC(**greedy_trees(table), max_levels=levels, random_state=seed)
 
 
 def unpolished(levels: int) -> Maker:
-    """The same as it is in print, without the polish."""
-    return lambda table, seed: RandomizedBHCC(
-        **printed_trees(table), max_levels=levels, polish=False, random_state=seed
-    )
+    """The same without our polish; columns choose their sides by our rule, not by the one in print."""
+    return lambda table, seed: RandomizedBHCC(**greedy_trees(table), max_levels=levels, polish=False, random_state=seed)
 
 
 def exact_search(table: CellTable, seed: int) -> BHCC:
     """Every pair of views compared."""
-    return BHCC(**printed_trees(table), search="exact", random_state=seed)
+    return BHCC(**greedy_trees(table), search="exact", random_state=seed)
 
 
 METHODS: dict[str, Maker] = {
     BHC: lambda table, seed: OneViewTree(**fixed(table), random_state=seed),
     DPM: lambda table, seed: OneViewChain(**fixed(table), init="one_view", **chain_settings(seed)),
-    TREES: lambda table, seed: BHCC(**printed_trees(table), random_state=seed),
+    TREES: lambda table, seed: BHCC(**greedy_trees(table), random_state=seed),
     RANDOMIZED: randomized(6),
     CHAINS: lambda table, seed: CrossCat(**fixed(table), **chain_settings(seed)),
 }

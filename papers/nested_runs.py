@@ -49,6 +49,10 @@ class Method(NamedTuple):
         return {"penalty": self.penalty, "sampler": self.sampler, "C": self.C, "margin": self.margin}
 
 
+VARIANCES = {"component_variance": 1.0, "base_variance": 1.0}
+"""The paper's."""
+
+
 class Length(NamedTuple):
     """Of a run: chains, sweeps of burn-in, draws kept of each chain, sweeps per draw."""
 
@@ -61,7 +65,7 @@ class Length(NamedTuple):
 def fit(case: Case, method: Method, length: Length, seed: int) -> Any:
     """The fitted model; its tree is the draw of the largest (regularised) likelihood, as in the paper."""
     alpha = case.settings["alpha"] * method.alpha_factor
-    common = {**case.settings, "alpha": alpha, **length._asdict(), "select": "best", "random_state": seed}
+    common = {**VARIANCES, **case.settings, "alpha": alpha, **length._asdict(), "select": "best", "random_state": seed}
     if method.penalty == PLAIN:
         return BHMC(sampler=method.sampler, **common).fit(case.X)
     scale = "rms" if method.penalty.startswith("chance") else None

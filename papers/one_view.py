@@ -13,6 +13,9 @@ from bayesgrove.models.cross.fit import Fitted, first_numbers, problem_of
 from bayesgrove.models.cross.polish import Evaluator
 from bayesgrove.models.cross.search import finished
 
+MOVES_OF_VIEWS = ("columns", "views")
+"""Moves of CrossCat that change which columns are one view."""
+
 
 class OneViewTree(BHCC):
     """Bayesian hierarchical clustering of rows: all columns are one view for certain."""
@@ -27,9 +30,9 @@ class OneViewTree(BHCC):
 
 
 class OneViewChain(CrossCat):
-    """A Dirichlet process mixture of rows: columns never leave the view they begin in."""
+    """A Dirichlet process mixture of rows: columns never leave the view they begin in, and it is never split."""
 
     def _make_schedule(self) -> Schedule:
         usual: Any = super()._make_schedule()
-        tune, draw = (tuple(s for s in steps if s.move != "columns") for steps in (usual.tune, usual.draw))
+        tune, draw = (tuple(s for s in steps if s.move not in MOVES_OF_VIEWS) for steps in (usual.tune, usual.draw))
         return Schedule(tune, draw, usual.n_tune, usual.thin, usual.refresh)

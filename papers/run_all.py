@@ -208,4 +208,7 @@ def complain(found: Sequence[Found]) -> None:
         raise BayesgroveError(f"failed: {', '.join(failed)}; BAYESGROVE_TRACEBACK=1 shows where.")
     absent = [one.name for one in found if one.state == NO_DATA]
     if absent:
-        raise InvalidFileError(f"no data for {', '.join(absent)}; `bayesgrove doctor` shows where they are looked for.")
+        raise InvalidFileError(
+            f"no data for {', '.join(absent)}; `bayesgrove doctor` shows where they are looked for, "
+            "docs/data.md where to get them."
+        )

@@ -15,6 +15,7 @@ from bayesgrove.stats.paths import number_paths
 pytestmark = pytest.mark.unit
 
 SHORT = {"depth": 2, "n_chains": 2, "n_tune": 20, "n_draws": 40, "random_state": 3, "n_jobs": 1}
+ONES = {"component_variance": 1.0, "base_variance": 1.0}
 CHANCE = {"penalty": "chance", "margin_scale": "rms", "C": 0.03, "margin": 0.2}
 KINDS = [BHMC, RBHMC]
 
@@ -241,7 +242,6 @@ def test_one_row_equal_rows_and_frames(rows):
         (BHMC, {"center": "yes"}, "center is True or False"),
         (BHMC, {"scale": -1.0}, "scale must be a positive number"),
         (BHMC, {"n_pca": 4}, "n_pca is at most the number of rows and of columns, 3"),
-        (BHMC, {"means": "collapsed", "base_variance": "auto"}, "variances are learned of Gaussian components"),
         (BHMC, {"resume": True}, "resume=True needs run_dir"),
         (RBHMC, {"C": -0.1}, "C must be a number of at least 0"),
         (RBHMC, {"margin": 0.0}, "margin must be a positive number"),
@@ -282,13 +282,14 @@ def test_cells_that_cannot_be_squared_are_refused(rows, cell, message):
 @pytest.mark.parametrize(
     ("settings", "factor", "words"),
     [
-        ({}, 0.01, "rows differ by less than this model takes for noise"),
-        ({}, 100.0, "cells are far larger than this model expects"),
-        ({"component_variance": "auto", "base_variance": "auto"}, 100.0, None),
+        (ONES, 0.01, "rows differ by less than this model takes for noise"),
+        (ONES, 100.0, "cells are far larger than this model expects"),
+        ({}, 0.01, None),
+        ({}, 100.0, None),
         ({"likelihood": "gaussian"}, 100.0, None),
         ({"component_variance": 1e-4, "base_variance": 1e-2}, 0.01, None),
-        ({"scale": 0.01}, 0.01, None),
-        ({"component_variance": 0.1}, 1.0, None),
+        ({**ONES, "scale": 0.01}, 0.01, None),
+        ({**ONES, "component_variance": 0.1}, 1.0, None),
     ],
 )
 def test_rows_that_the_variances_do_not_fit_are_pointed_out(rows, caplog, settings, factor, words):

@@ -76,7 +76,8 @@ def dataset_files(name: str, folder: str | os.PathLike[str] | None = None) -> li
         if not path.is_file():
             raise InvalidFileError(
                 f"the data set {name!r} is not here: put its file at {path}, "
-                "or name the folder that holds it by data_home= or the variable BAYESGROVE_DATA.",
+                "or name the folder that holds it by data_home= or the variable BAYESGROVE_DATA. "
+                "docs/data.md says where to get it.",
                 path=path,
             )
     return files

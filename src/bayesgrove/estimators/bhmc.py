@@ -22,9 +22,10 @@ class BHMC(NestedEstimator):
         Concentration of nodes: how near their weights are to their parent's.
     gamma0 : float or "auto", default=0.85
         Concentration of the root: larger values give more components.
-    component_variance, base_variance : float or "auto", default=1.0
+    component_variance, base_variance : float or "auto", default="auto"
         Variance of rows around the mean of their component, and of these means around 0, in every column of what is
-        sampled (after `center`, `n_pca` and `scale`). They say what counts as near.
+        sampled (after `center`, `n_pca` and `scale`). They say what counts as near. "auto" estimates them from the rows
+        and, with drawn means, learns them from there; with a `likelihood` they are not used.
     likelihood : None, str or Likelihood, default=None
         None: Gaussian components with the two variances. Or any conjugate likelihood, with its numbers fixed, such as
         "bernoulli" or `GaussianDiagonal(...)`; its parameters are integrated out.
@@ -97,7 +98,8 @@ class BHMC(NestedEstimator):
     A row at node z takes child z' with probability N_z' / (N_z + alpha), a new one with alpha / (N_z + alpha).
     Weights: beta_root ~ GEM(gamma0), beta_z ~ DP(gamma, beta_parent); c_n ~ beta_leaf, x_n ~ N(theta_c, s2 I),
     theta ~ N(0, h2 I). "auto" puts Gamma(1, 1) priors on concentrations, and inverse Gamma priors of shape 2 on the
-    variances, whose means are a quarter of the columns' mean variance (s2) and the whole of it (h2).
+    variances, whose means are the values that raise the evidence bound of a tree of the rows (of many, of 400); chains
+    begin there, and collapsed components (`means="collapsed"`) keep these values.
 
     A new row joins a leaf or branches off below an inner node; `predict_proba` gives the probability of the leaves of
     the tree shown and, last, of all new branches.
@@ -129,8 +131,8 @@ class BHMC(NestedEstimator):
         alpha: Any = 0.4,
         gamma: Any = 1.0,
         gamma0: Any = 0.85,
-        component_variance: Any = 1.0,
-        base_variance: Any = 1.0,
+        component_variance: Any = "auto",
+        base_variance: Any = "auto",
         *,
         likelihood: Any = None,
         n_components: int | None = None,

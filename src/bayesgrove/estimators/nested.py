@@ -22,7 +22,7 @@ from bayesgrove.inference.path_trees import hierarchy_tree
 from bayesgrove.io.schema import Reading
 from bayesgrove.likelihoods import Bound, GaussianKnownVariance, encode
 from bayesgrove.models.nested.component_models import collapsed
-from bayesgrove.models.nested.hyperparameters import LEARN, Numbers, resolve_numbers
+from bayesgrove.models.nested.hyperparameters import Numbers, resolve_numbers
 from bayesgrove.models.nested.precompile import compile_kernels
 from bayesgrove.models.nested.predictive import (
     choose_draws,
@@ -104,7 +104,8 @@ class NestedEstimator(ChainEstimator, Clusterer):
         self._seed = self._resolve_seed()
         self._table, self._preparation = table, self._prepare(table)
         rows = prepared_table(table, self._preparation)
-        numbers = resolve_numbers(self._given_numbers(), rows)
+        given, is_spherical = self._given_numbers(), self.likelihood is None
+        numbers = resolve_numbers(given, rows, is_spherical=is_spherical, is_drawn=self._is_sampled())
         self._bound = self._without_labels(bind_law(self.likelihood, rows, *numbers.values[3:5].tolist()))
         self._template = typical_row(self._bound.values)
         if (advice := self._scale_advice()) is not None:
@@ -129,12 +130,6 @@ class NestedEstimator(ChainEstimator, Clusterer):
         check_choice("means", self.means, MEANS)
         check_choice("select", self.select, SELECTIONS)
         self._check_preparation()
-        learned = LEARN in (self.component_variance, self.base_variance)
-        if learned and not self._is_sampled():
-            raise InvalidSettingError(
-                "variances are learned of Gaussian components with drawn means only, got 'auto' beside "
-                f"likelihood={self.likelihood!r}, means={self.means!r}. Give numbers."
-            )
 
     def _check_preparation(self) -> None:
         if not isinstance(self.center, bool):

@@ -18,8 +18,9 @@ class RandomizedBHCC(CrossTreeClusterer):
     """Cross-clustering in time about linear in the columns, and in the rows where they are many.
 
     The exact tree of a sample of columns divides all columns in two; both sides are divided again until they are small
-    or `max_levels` deep, where a set is taken for one view. Columns are then moved between the views found while the
-    bound rises (polish). Every step gives a tree of all columns, so its bound is valid throughout.
+    or `max_levels` deep, where a set is taken for one view. Columns are then moved between the views found, and between
+    views at random, while the bound rises (polish); the better result is kept. Every step gives a tree of all columns,
+    so its bound is valid throughout.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ class RandomizedBHCC(CrossTreeClusterer):
     filter_rule : {"mass", "paper"}, default="mass"
         How a column chooses its side.
     polish : bool, default=True
-        Whether columns move between the views of the cut afterwards.
+        Whether columns move between the views of the cut, and between forty at random, afterwards.
     row_method : {"auto", "exact", "randomized"}, default="auto"
         Row trees by all pairs, or by samples; "auto": by samples above 2,000 rows.
     row_sample : int, default=500

@@ -43,6 +43,9 @@ START_KINDS = (
     ("sample", 40),
 )
 """Starts one after another: views at random, or the cut of a randomized tree of such samples."""
+WIDE_START = ("random", 40)
+"""The start beside the division of a randomized search. The cut of a division has few views where single columns say
+little, and columns that move one at a time do not part them."""
 START, INSIDE = 1, 2
 """First steps of the paths of generators."""
 
@@ -126,8 +129,12 @@ def search(problem: Problem, settings: SearchSettings = DEFAULTS, first: np.ndar
     evaluator.n_trees += n_trees
     here = evaluator.partition(cut_of(evaluator, nodes))
     bounds = {"cut": here.flat_bound}
-    polished = {"polished": here.labels} if settings.polish else {}
-    for name, labels in {**polished, **({} if first is None else {"learned": first})}.items():
+    candidates = {"polished": here.labels} if settings.polish else {}
+    if first is not None:
+        candidates["learned"] = first
+    elif method == "randomized" and settings.polish:
+        candidates["start"] = starts(evaluator, settings)[0]
+    for name, labels in (best_of(evaluator, candidates) if method == "randomized" else candidates).items():
         better = polish(evaluator, labels).best
         bounds[name] = better.flat_bound
         better = with_polished_rows(evaluator, better, bounds)
@@ -136,6 +143,13 @@ def search(problem: Problem, settings: SearchSettings = DEFAULTS, first: np.ndar
             if over[-1].log_q >= nodes[-1].log_q:
                 nodes, here = over, better
     return finished(evaluator, nodes, here, method, bounds)
+
+
+def best_of(evaluator: Evaluator, candidates: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The labels whose polish reaches the highest flat bound; polish of row trees costs too much for all of them."""
+    reached = {name: polish(evaluator, labels).best for name, labels in candidates.items()}
+    best = max(reached, key=lambda name: reached[name].flat_bound, default=None)
+    return {} if best is None else {best: reached[best].labels}
 
 
 def with_polished_rows(evaluator: Evaluator, here: Partition, bounds: dict[str, float]) -> Partition:
@@ -166,7 +180,7 @@ def starts(evaluator: Evaluator, settings: SearchSettings) -> list[np.ndarray]:
         evaluator.n_trees += n_trees
         found.append(cut_of(evaluator, nodes))
     for k in range(settings.n_starts - len(found)):
-        kind, size = START_KINDS[k % len(START_KINDS)]
+        kind, size = WIDE_START if settings.method == "randomized" else START_KINDS[k % len(START_KINDS)]
         if kind == "random":
             found.append(generator(settings.seed, START, k).integers(0, min(size, n_columns), n_columns))
         else:
