@@ -8,6 +8,7 @@ import numpy as np
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.estimators.chains import frames_to_caller
 from bayesgrove.inference.point_estimate import best_draw, spread_draws
+from bayesgrove.models.nrm.schedules import SAMPLERS
 from bayesgrove.stats.links import UNKNOWN, Links, make_links
 from bayesgrove.stats.partition_losses import named_loss
 from bayesgrove.stats.partitions import relabel_draws
@@ -32,6 +33,16 @@ def looks_partial(y: Any) -> bool:
         return False
     labels = np.asarray(y)
     return labels.dtype.kind == "i" and labels.size > 0 and labels.min() == UNKNOWN and np.unique(labels).size > 2
+
+
+def check_sampler(sampler: str, links: Links | None) -> None:
+    """Refuse constraints of the published sampler."""
+    if links is not None and sampler not in SAMPLERS:
+        raise InvalidSettingError(
+            f"sampler={sampler!r} takes no constraints: must_link, cannot_link and partial labels need one of "
+            f"{', '.join(SAMPLERS)}. Leave sampler at its default.",
+            setting="sampler",
+        )
 
 
 def about_links(links: Links | None) -> dict[str, Any]:

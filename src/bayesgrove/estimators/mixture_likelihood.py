@@ -1,9 +1,13 @@
-"""The default likelihood of `NRMMixture` for continuous columns: diagonal or full covariances, by evidence."""
+"""The likelihood of `NRMMixture`: covariances by evidence, and the hyperparameters that its draws have learned."""
 
+import numpy as np
+
+from bayesgrove.inference.posterior import Posterior
 from bayesgrove.likelihoods import Bound, relearned
 from bayesgrove.likelihoods.coordinates import with_grain
 from bayesgrove.models.bhc.covariance import fits_of_sample, is_full, with_covariances
 from bayesgrove.models.bhc.fit import ExactOptions, Fitted, based_on, fit_best
+from bayesgrove.models.nrm.hyper import free_places, scaled
 
 CONCENTRATION, SEED = 1.0, 0
 """Of the trees whose evidence is compared: the prior must not depend on the chains' seed."""
@@ -28,3 +32,15 @@ def covariances_by_evidence(bound: Bound, hyper: str) -> Bound:
 def tree_of(bound: Bound) -> Fitted:
     """The best tree found of a table."""
     return fit_best(bound, CONCENTRATION, ExactOptions(), SEED, 1, None)
+
+
+def log_factors_of(bound: Bound, posterior: Posterior) -> np.ndarray:
+    """Log factors on the hyperparameters in all draws, (n_chains * n_draws, n_learned)."""
+    learned = [posterior.scalars[f"log_factor_{name}"].ravel() for name in bound.free]
+    return np.column_stack(learned) if learned else np.empty((posterior.n_chains * posterior.n_draws, 0))
+
+
+def at_medians(bound: Bound, log_factors: np.ndarray) -> Bound:
+    """The likelihood at the medians of its learned hyperparameters."""
+    prior = scaled(bound.prior, free_places(bound.prior, bound.free), np.median(log_factors, axis=0))
+    return relearned(bound, prior)

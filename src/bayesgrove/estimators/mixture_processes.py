@@ -7,6 +7,7 @@ import numpy as np
 
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.estimators.settings import check_choice, check_learnable
+from bayesgrove.inference.posterior import Posterior
 from bayesgrove.models.nrm.process import DIRICHLET, FINITE, GENERALISED_GAMMA, PITMAN_YOR, Process
 from bayesgrove.stats.processes import BETA_NEGATIVE_BINOMIAL, GEOMETRIC, LEAST_FINITE, POISSON, Components
 
@@ -106,3 +107,12 @@ def is_process(process: Process) -> bool:
     """Whether a process of a file is one."""
     least = {PITMAN_YOR: -process.sigma, FINITE: 0.0}.get(process.kind, -math.inf)
     return process.kind in KINDS.values() and 0.0 <= process.sigma < 1.0 and process.alpha > least
+
+
+def numbers_of_draws(process: Process, posterior: Posterior) -> np.ndarray:
+    """v, alpha and sigma of all draws, (n_chains * n_draws, 3)."""
+    numbers = np.tile([0.0, process.alpha, process.sigma], (posterior.n_chains * posterior.n_draws, 1))
+    for place, name in enumerate(("log_u", "concentration", "sigma")):
+        if name in posterior.scalars:
+            numbers[:, place] = posterior.scalars[name].ravel()
+    return numbers

@@ -10,7 +10,7 @@ from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.rng import generator
 from bayesgrove.estimators.chains import ChainEstimator
 from bayesgrove.estimators.clusterer import Clusterer, typical_row
-from bayesgrove.estimators.constraints import about_links, nearest_draw, read_links
+from bayesgrove.estimators.constraints import about_links, check_sampler, nearest_draw, read_links
 from bayesgrove.estimators.mixture_clusters import (
     cluster_posterior,
     diagnose_both,
@@ -19,8 +19,8 @@ from bayesgrove.estimators.mixture_clusters import (
     united,
 )
 from bayesgrove.estimators.mixture_layout import MIXTURE
-from bayesgrove.estimators.mixture_likelihood import covariances_by_evidence
-from bayesgrove.estimators.mixture_processes import IN_PAPER, resolve_process
+from bayesgrove.estimators.mixture_likelihood import at_medians, covariances_by_evidence, log_factors_of
+from bayesgrove.estimators.mixture_processes import IN_PAPER, numbers_of_draws, resolve_process
 from bayesgrove.estimators.mixture_starts import first_labels
 from bayesgrove.estimators.settings import check_choice
 from bayesgrove.inference.diagnostics import Diagnostics
@@ -29,11 +29,10 @@ from bayesgrove.inference.run import ChainResult
 from bayesgrove.inference.similarity import cohesion
 from bayesgrove.inference.verdict import Verdict
 from bayesgrove.io.schema import Reading
-from bayesgrove.likelihoods import Bound, bind, relearned
+from bayesgrove.likelihoods import Bound, bind
 from bayesgrove.likelihoods.base import LEARN
 from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.models.nrm.guide import make_guide
-from bayesgrove.models.nrm.hyper import free_places, scaled
 from bayesgrove.models.nrm.linked import linked
 from bayesgrove.models.nrm.paper_global import VARIANTS
 from bayesgrove.models.nrm.paper_sampler import PaperSampler
@@ -255,7 +254,7 @@ class NRMMixture(ChainEstimator, Clusterer):
         process = self._resolve_process()
         table = self._read_input(X, reset=True)
         self._links = read_links(self, table.n_rows, y, must_link, cannot_link)
-        self._check_constraints()
+        check_sampler(self.sampler, self._links)
         self._seed = self._resolve_seed()
         bound = bind(self.likelihood, table, "fixed" if self.sampler == "paper" else self.hyper)
         if self.sampler != "paper" and isinstance(self.likelihood, str) and self.likelihood == LEARN:
@@ -272,14 +271,6 @@ class NRMMixture(ChainEstimator, Clusterer):
 
     def _describe(self) -> dict[str, Any]:
         return {**super()._describe(), **about_links(self._links)}
-
-    def _check_constraints(self) -> None:
-        if self._links is not None and self.sampler == "paper":
-            raise InvalidSettingError(
-                "sampler='paper' takes no constraints: must_link, cannot_link and partial labels need one of "
-                f"{', '.join(SAMPLERS)}. Leave sampler at its default.",
-                setting="sampler",
-            )
 
     def _resolve_process(self) -> Process:
         check_choice("sampler", self.sampler, (*SAMPLERS, "paper"))
@@ -319,8 +310,8 @@ class NRMMixture(ChainEstimator, Clusterer):
         if self.clusters != "unions":
             return None
         if posterior.n_draws not in self._united:
-            numbers = self._draw_numbers(posterior)
-            self._united = {posterior.n_draws: cluster_posterior(self._bound, posterior, numbers[1], self._links)}
+            log_factors = log_factors_of(self._bound, posterior)
+            self._united = {posterior.n_draws: cluster_posterior(self._bound, posterior, log_factors, self._links)}
         return self._united[posterior.n_draws]
 
     def _diagnose(self, posterior: Posterior) -> Diagnostics:
@@ -335,7 +326,7 @@ class NRMMixture(ChainEstimator, Clusterer):
     def _summarise(self) -> None:
         """Point estimate, tree, numbers, what prediction needs."""
         bound, posterior = self._bound, self.posterior_
-        numbers, log_factors = self._draw_numbers(posterior)
+        numbers, log_factors = numbers_of_draws(self._process, posterior), log_factors_of(bound, posterior)
         found = self._clusters_of(posterior)
         self.component_labels_ = self._point_estimate(posterior)
         self.cluster_posterior_ = posterior if found is None else found
@@ -375,7 +366,7 @@ class NRMMixture(ChainEstimator, Clusterer):
         if self.estimate != "map":
             return self._point_estimate(draws)
         best = int(np.argmax(self.posterior_.scalars["log_joint"]))
-        log_factors = self._draw_numbers(self.posterior_)[1][[best]]
+        log_factors = log_factors_of(self._bound, self.posterior_)[[best]]
         return by_size(united(self._bound, self.component_labels_[np.newaxis], log_factors, self._links)[0])
 
     @property
@@ -394,22 +385,9 @@ class NRMMixture(ChainEstimator, Clusterer):
 
     def _learn_likelihood(self) -> Bound:
         """The likelihood at the medians of the numbers that were learned."""
-        bound, (_, log_factors) = self._bound, self._draw_numbers(self.posterior_)
-        prior = scaled(bound.prior, free_places(bound.prior, bound.free), np.median(log_factors, axis=0))
-        learned = relearned(bound, prior)
+        learned = at_medians(self._bound, log_factors_of(self._bound, self.posterior_))
         self.likelihood_ = learned.likelihood
         return learned
-
-    def _draw_numbers(self, posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:
-        """v, alpha, sigma (draw, 3) and the log factors (draw, n_learned) of all draws."""
-        scalars, process = posterior.scalars, self._process
-        n_draws = posterior.n_chains * posterior.n_draws
-        numbers = np.tile([0.0, process.alpha, process.sigma], (n_draws, 1))
-        for place, name in enumerate(("log_u", "concentration", "sigma")):
-            if name in scalars:
-                numbers[:, place] = scalars[name].ravel()
-        learned = [scalars[f"log_factor_{name}"].ravel() for name in self._bound.free]
-        return numbers, np.column_stack(learned) if learned else np.empty((n_draws, 0))
 
     # ---- prediction, averaged over draws: a cluster of a draw counts for those of the estimate that have its members
 
