@@ -53,7 +53,8 @@ class Rule(NamedTuple):
     least_excess: float = 2.0
     shallow_ratio: float = 0.95
     significance: float = 0.01
-    least_gain: float = 1.5
+    least_gain: float = 3.0
+    """Nats: that a gap of this size is chance has a probability of about `significance`."""
 
 
 RULE = Rule()
