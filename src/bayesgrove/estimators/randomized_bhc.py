@@ -47,7 +47,8 @@ class RandomizedBHC(TreeClusterer):
     cluster that explains it best. Each cluster is then looked into by a sample of its own rows and split where its
     parts are clearly apart; rows are reassigned, clusters that are one are merged, and the hyperparameters are learned
     again from all rows. The tree has small blocks inside the clusters and a tree over the clusters above. Its evidence
-    bound is valid for any tree. Tables of at most `sample_size` rows are clustered as by `BHC`.
+    bound is valid for any tree. Tables of at most `sample_size` rows are
+    clustered as by `BHC`, but families of mixed columns are not chosen once more.
 
     Parameters
     ----------
