@@ -80,9 +80,9 @@ def test_the_verdict_speaks_of_clusters_and_of_components(squares, tmp_path):
 def test_components_are_united_once_for_each_number_of_draws(monkeypatch):
     made = []
 
-    def counted(bound, posterior, log_factors):
+    def counted(bound, posterior, log_factors, links):
         made.append(posterior.n_draws)
-        return cluster_posterior(bound, posterior, log_factors)
+        return cluster_posterior(bound, posterior, log_factors, links)
 
     monkeypatch.setattr(nrm_mixture, "cluster_posterior", counted)
     model = bg.NRMMixture(likelihood="gaussian", **{**SHORT, "n_draws": 8}).fit(two_squares())

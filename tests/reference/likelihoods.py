@@ -111,8 +111,9 @@ def log_multivariate_gamma(x, d):
     return d * (d - 1) / 4 * math.log(math.pi) + math.fsum(math.lgamma(x - j / 2) for j in range(d))
 
 
-def gaussian_full(rows, mean, kappa, nu, scale, grain=(), columns=()):
+def gaussian_full(rows, mean, kappa, nu, scale, log_determinant=None, grain=(), columns=()):
     n, d = len(rows), len(mean)
+    assert log_determinant is None or np.isclose(log_determinant, np.linalg.slogdet(scale)[1])
     if n == 0:
         return 0.0
     data = np.array(rows)[:, columns] if len(columns) else np.array(rows)

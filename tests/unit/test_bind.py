@@ -496,3 +496,12 @@ def test_public_names_are_sorted():
 def test_likelihoods_compare_by_their_numbers():
     assert Bernoulli(a=np.array([1.0, 2.0])) == Bernoulli(a=[1.0, 2.0])
     assert hash(Bernoulli(a=[1.0, 2.0])) == hash(Bernoulli(a=(1.0, 2.0)))
+
+
+def test_documents_of_full_covariances_may_lack_the_determinant_but_not_name_another():
+    document = to_document(bind(GaussianFull(), np.random.default_rng(0).normal(size=(9, 2))))
+    determinant = document["prior"]["fields"].pop("log_determinant")
+    assert from_document(document).prior.log_determinant == pytest.approx(determinant)
+    document["prior"]["fields"]["log_determinant"] = determinant + 0.01
+    with pytest.raises(InvalidFileError, match="log_determinant is not that of the scale"):
+        from_document(document)

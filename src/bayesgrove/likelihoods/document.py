@@ -1,5 +1,6 @@
 """Bound likelihoods as plain JSON types and back, without the data; every bit of every number survives."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,14 @@ from bayesgrove.likelihoods.base import Encoding, Likelihood
 from bayesgrove.likelihoods.bind import Bound
 from bayesgrove.likelihoods.columns import ColumnsPrior
 from bayesgrove.likelihoods.families import CODE_OF, FAMILIES, N_PARAMS, NAMED, check_codes
-from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
+from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior, full_prior
 from bayesgrove.likelihoods.mixed import Columns
 from bayesgrove.likelihoods.multinomial import MultinomialPrior
 from bayesgrove.likelihoods.understanding import choices_from_json, choices_to_json
 
 NUMBERS = {"float64": np.float64, "int64": np.int64}
 ANY_SIGN = (
+    "log_determinant",
     "shift",
     "exponent",
     "start",
@@ -37,9 +39,19 @@ def likelihoods_by_name() -> dict[str, Any]:
 
 
 def records_by_name() -> dict[str, Any]:
-    """Encodings and priors by the names of their classes."""
-    priors = (ColumnsPrior, GaussianFullPrior, MultinomialPrior, *(family.prior for family in FAMILIES))
-    return {kind.__name__: kind for kind in (Encoding, *priors)}
+    """What makes encodings and priors, by the names of their classes."""
+    kinds = (Encoding, ColumnsPrior, MultinomialPrior, *(family.prior for family in FAMILIES))
+    return {**{kind.__name__: kind for kind in kinds}, GaussianFullPrior.__name__: restored_full_prior}
+
+
+def restored_full_prior(log_determinant: float | None = None, **fields: Any) -> GaussianFullPrior:
+    """A prior of full covariances with the determinant it was used with; files of earlier versions have none."""
+    prior = full_prior(**fields)
+    if log_determinant is None:
+        return prior
+    if not math.isclose(log_determinant, prior.log_determinant, rel_tol=1e-9, abs_tol=1e-6):
+        raise ValueError("log_determinant is not that of the scale")
+    return prior._replace(log_determinant=log_determinant)
 
 
 def to_document(bound: Bound) -> dict[str, Any]:

@@ -86,6 +86,8 @@ def make_links(n_rows: int, must_link: Any = None, cannot_link: Any = None, labe
     if any(pair.size != 2 for pair in pairs):
         raise InvalidSettingError("cannot_link must be pairs of rows, such as [(0, 5), (3, 5)]; got other numbers.")
     classes = [] if labels is None else rows_of_labels(check_labels(labels, n_rows))
+    if not (groups or pairs or classes):
+        return None
     item = joined(n_rows, [*groups, *classes])
     pairs += [np.array(pair) for pair in itertools.combinations([rows[0] for rows in classes], 2)]
     if item.max() + 1 == n_rows and not pairs:
