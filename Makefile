@@ -29,11 +29,11 @@ browser:
 # `make test FAMILY=nrm` runs the tests of one family; without a name, all. `python tests/families.py` lists families.
 test: $(STAMP) browser
 	files="$(if $(FAMILY),$$($(BIN)/python tests/families.py $(FAMILY)))" && \
-	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist loadfile -q $$files
+	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist loadfile --no-loadscope-reorder -q $$files
 
 # All but the slowest tests: about two minutes with compiled kernels.
 test-fast: $(STAMP)
-	$(BIN)/python -m pytest -m "not slow and not browser" --fast -n $(WORKERS) --dist loadfile -q
+	$(BIN)/python -m pytest -m "not slow and not browser" --fast -n $(WORKERS) --dist loadfile --no-loadscope-reorder -q
 
 # Record anew how long each test takes, for `make test-fast`: as long as `make test`, on a quiet machine.
 durations: $(STAMP) browser

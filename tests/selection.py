@@ -1,8 +1,10 @@
-"""Tests for a quick look: those whose recorded durations fit together into a budget, and the record itself.
+"""What recorded durations are for: the order of the files, tests for a quick look, and the record itself.
 
-`--fast` leaves out the slowest tests until the rest fits into `BUDGET`; tests that were never recorded are run.
-`--record-durations` replaces the durations of every file it runs. Time spent in numba's compiler does not count, so
-that the record does not depend on the state of the kernel cache (processes that a test starts are counted in full).
+Files that take long come first, so that pytest-xdist's processes end together (`--no-loadscope-reorder`, or it would
+put files of few tests last, however long these take). `--fast` leaves out the slowest tests until the rest fits into
+`BUDGET`; tests that were never recorded are run. `--record-durations` replaces the durations of every file it runs.
+Time spent in numba's compiler does not count, so that the record does not depend on the state of the kernel cache
+(processes that a test starts are counted in full).
 """
 
 import json
@@ -143,10 +145,18 @@ def configure(config: Any) -> None:
         config.pluginmanager.register(Recorder(is_worker=hasattr(config, "workerinput")))
 
 
+def longest_first(tests: list[str], record: dict[str, Durations]) -> list[int]:
+    """Places of tests, given by their full names, by the seconds of their files; those of one file stay together."""
+    seconds = {file: each.short + sum(each.long.values()) for file, each in record.items()}
+    return sorted(range(len(tests)), key=lambda place: -seconds.get(file_of(tests[place]), 0.0))
+
+
 def select(config: Any, items: list[Any]) -> None:
-    """Deselect what is too slow for `--fast`."""
+    """Begin with files that take long; deselect what is too slow for `--fast`."""
+    record = read_record() if RECORD.exists() else {}
+    items[:] = [items[place] for place in longest_first([item.nodeid for item in items], record)]
     if config.getoption("--fast"):
-        slow = too_slow(read_record(), BUDGET)
+        slow = too_slow(record, BUDGET)
         is_slow = {item: item.nodeid in slow or f"{file_of(item.nodeid)}::{ALL}" in slow for item in items}
         config.hook.pytest_deselected(items=[item for item in items if is_slow[item]])
         items[:] = [item for item in items if not is_slow[item]]

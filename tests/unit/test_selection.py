@@ -9,7 +9,7 @@ import pytest
 import families
 import selection
 from families import PATTERNS, ROOT, family_of
-from selection import CompilerClock, Durations, read_record, summed, too_slow, write_record
+from selection import CompilerClock, Durations, longest_first, read_record, summed, too_slow, write_record
 
 pytestmark = pytest.mark.unit
 
@@ -73,6 +73,13 @@ def test_an_unknown_family_is_answered_with_all_names(names, capsys):
 )
 def test_the_slowest_tests_are_left_out_first(budget, left_out):
     assert too_slow(RECORD, budget) == left_out
+
+
+def test_files_that_take_long_come_first():
+    tests = ["new.py::test_z", "b.py::test_x", "a.py::test_y[1]", "b.py::test_w", "a.py::test_x"]
+    assert [tests[place] for place in longest_first(tests, RECORD)] == [
+        "a.py::test_y[1]", "a.py::test_x", "b.py::test_x", "b.py::test_w", "new.py::test_z",
+    ]  # fmt: skip
 
 
 def test_short_tests_are_recorded_as_a_sum():
