@@ -25,6 +25,17 @@ END, LIVE, DONE, EVALUATIONS, ATOMS = 0, 1, 2, 3, 4
 """Counters: first free place, living clusters, merges done, scores evaluated, clusters at the start."""
 
 
+class Steps(NamedTuple):
+    """What `advance` does."""
+
+    loads: bool = False
+    """Start from the atoms."""
+    first_owner: int = 0
+    last_owner: int = 0
+    """Leaves whose best older partner is looked for."""
+    n_merges: int = 0
+
+
 class Agglomeration(NamedTuple):
     """Everything the next merge needs, and the tree so far (nodes by id: leaves first, then merges in order)."""
 
@@ -319,8 +330,20 @@ def renew_tile_keys(state):
 
 
 @kernel
+def advance(scorer, state, prior, log_concentration, atoms, steps):
+    """Load atoms, find first partners, merge: in one kernel, as these share most of what has to be compiled."""
+    if steps.loads:
+        load(scorer, state, prior, atoms.rows, atoms.sizes, atoms.log_q, atoms.log_d)
+    first_partners(scorer, state, steps.first_owner, steps.last_owner)
+    if steps.n_merges == 0:
+        return OK
+    return run_merges(scorer, state, prior, log_concentration, steps.n_merges)
+
+
+@kernel
 def run_merges(scorer, state, prior, log_concentration, n_merges):
-    """Do the next `n_merges` merges."""
+    """Do the next `n_merges` merges; all leaves have their first partners."""
+    renew_tile_keys(state)
     out, top = np.empty((1, state.node.size)), np.empty((1, state.tile_key.size))
     for _ in range(n_merges):
         b = top_owner(state)

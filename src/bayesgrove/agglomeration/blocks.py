@@ -8,13 +8,12 @@ from joblib import Parallel, delayed
 
 from bayesgrove.agglomeration.agglomerate import (
     END,
-    first_partners,
-    load,
+    Steps,
+    advance,
     new_agglomeration,
-    renew_tile_keys,
-    run_merges,
 )
 from bayesgrove.agglomeration.choose import choose_scorer
+from bayesgrove.agglomeration.exact import Atoms
 from bayesgrove.agglomeration.scorers import n_fields
 from bayesgrove.agglomeration.splits import Plan, Problem
 from bayesgrove.core.constants import OK
@@ -73,10 +72,8 @@ def agglomerate_blocks(scorer, prior, values, order, plan, log_concentration, st
             add(prior, rows[i], values[order[start + i]])
             log_q[i] = log_concentration + log_marginal(prior, rows[i])
             forest.leaf_log_q[order[start + i]] = log_q[i]
-        load(scorer, state, prior, rows[:m], sizes[:m], log_q[:m], log_d[:m])
-        first_partners(scorer, state, 0, m)
-        renew_tile_keys(state)
-        status = run_merges(scorer, state, prior, log_concentration, m - 1)
+        atoms = Atoms(rows[:m], sizes[:m], log_q[:m], log_d[:m])
+        status = advance(scorer, state, prior, log_concentration, atoms, Steps(True, 0, m, m - 1))
         if status != OK:
             return status
         done = start - s  # merges of all blocks before this one

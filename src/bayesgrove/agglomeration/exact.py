@@ -4,6 +4,7 @@ import itertools
 import logging
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,11 +14,9 @@ from bayesgrove.agglomeration.agglomerate import (
     DONE,
     EVALUATIONS,
     Agglomeration,
-    first_partners,
-    load,
+    Steps,
+    advance,
     new_agglomeration,
-    renew_tile_keys,
-    run_merges,
 )
 from bayesgrove.agglomeration.choose import choose_scorer
 from bayesgrove.agglomeration.scorers import n_fields
@@ -27,6 +26,8 @@ from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import add, log_marginal, n_stats
 
 Progress = Callable[[int, int], None]
+Work = Callable[[Steps], int]
+"""`advance` with all but its last argument."""
 WORTH_THREADS = 4_000
 """Clusters from which on starting threads pays."""
 SCORES = ("light", "matrix", "matrix32")
@@ -95,20 +96,17 @@ def agglomerate(
     scorer = choose_scorer(prior, totals, n_rows, log_concentration, complete=complete, tempered=tempered)
     refuse_too_large(n, atoms.rows.shape[1] + n_fields(scorer), scores, memory_limit)
     state = new_agglomeration(n, atoms.rows.shape[1], n_fields(scorer), scores)
-    load(scorer, state, prior, *atoms)
-    find_first_partners(scorer, state, n, n_threads)
-    merge_all(scorer, state, prior, log_concentration, n - 1, progress)
+    work = partial(advance, scorer, state, prior, log_concentration, atoms)
+    find_first_partners(work, n, n_threads)
+    merge_all(work, state, n - 1, progress)
     return Merges(state.children, state.log_odds, state.log_q, state.log_d, int(state.counters[EVALUATIONS]))
 
 
-def merge_all(
-    scorer: Any, state: Agglomeration, prior: Any, log_concentration: float, n_merges: int, progress: Progress | None
-) -> None:
+def merge_all(work: Work, state: Agglomeration, n_merges: int, progress: Progress | None) -> None:
     """Run all merges in pieces, so that progress is shown and Ctrl+C is heard."""
     piece = max(1, min(n_merges, 20_000_000 // max(1, n_merges * state.clusters.rows.shape[1])))
     while (done := int(state.counters[DONE])) < n_merges:
-        status = run_merges(scorer, state, prior, log_concentration, min(piece, n_merges - done))
-        if status != OK:
+        if work(Steps(n_merges=min(piece, n_merges - done))) != OK:
             raise not_finite(state)
         if progress is not None:
             progress(int(state.counters[DONE]), n_merges)
@@ -138,11 +136,13 @@ def refuse_too_large(n: int, width: int, scores: str, memory_limit: float) -> No
         )
 
 
-def find_first_partners(scorer: Any, state: Agglomeration, n: int, n_threads: int) -> None:
-    """The first round of scores, over threads: the owner at position b has b older partners."""
-    n_threads = n_threads if n >= WORTH_THREADS else 1
-    cuts = (n * np.sqrt(np.linspace(0.0, 1.0, 4 * n_threads + 1))).astype(int) if n_threads > 1 else [0, n]
-    ranges = [(int(low), int(high)) for low, high in itertools.pairwise(cuts) if low < high]
-    Parallel(n_jobs=n_threads, require="sharedmem")(delayed(first_partners)(scorer, state, *r) for r in ranges)
-    renew_tile_keys(state)
+def find_first_partners(work: Work, n: int, n_threads: int) -> None:
+    """Start, with the first round of scores, over threads: the owner at position b has b older partners."""
+    if n_threads == 1 or n < WORTH_THREADS:
+        work(Steps(loads=True, last_owner=n))
+    else:
+        work(Steps(loads=True))
+        cuts = (n * np.sqrt(np.linspace(0.0, 1.0, 4 * n_threads + 1))).astype(int).tolist()
+        ranges = [(low, high) for low, high in itertools.pairwise(cuts) if low < high]
+        Parallel(n_jobs=n_threads, require="sharedmem")(delayed(work)(Steps(False, *each)) for each in ranges)
     logging.getLogger("bayesgrove").debug("first partners of %d clusters found", n)

@@ -4,6 +4,8 @@ Cold, the kernels of one likelihood take the compiler some 20 s, and numba compi
 the search begins they are all called with a few rows, and shared through the disk cache, where later runs find them.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from bayesgrove.agglomeration.learn import Space
@@ -19,13 +21,20 @@ from bayesgrove.scoring.row_scorers import choose_scorer
 FEW_ROWS = 8
 
 
-def precompile_search(problem: Problem, space: Space) -> None:
-    """Have everything that `search_tree` needs compiled, unless it is."""
-    if problem.values.shape[0] < FEW_ROWS or polish_is_compiled(problem):
-        return
-    few = problem._replace(values=problem.values[:FEW_ROWS].copy(), remote=None)
-    with working_in_subprocess(rehearse_polish, few, space):
-        start_tree(few, space)
+def precompile_searches(searches: Sequence[tuple[Problem, Space]]) -> None:
+    """Have everything that `search_tree` needs for each of these compiled, unless it is.
+
+    Searches that come one after the other are better compiled together: the other process takes seconds to start.
+    """
+    few = [
+        (problem._replace(values=problem.values[:FEW_ROWS].copy(), remote=None), space)
+        for problem, space in searches
+        if problem.values.shape[0] >= FEW_ROWS and not polish_is_compiled(problem)
+    ]
+    if few:
+        with working_in_subprocess(rehearse_polishes, few):
+            for search in few:
+                start_tree(*search)
 
 
 def polish_is_compiled(problem: Problem) -> bool:
@@ -33,6 +42,12 @@ def polish_is_compiled(problem: Problem) -> bool:
     whole, number, matrix = np.zeros(1, np.int64), np.zeros(1), np.zeros((1, 1))
     scorer = choose_scorer(problem.prior, problem.values.shape[0], complete=problem.complete)
     return is_compiled(move_rows, scorer, matrix, whole, whole, matrix, matrix, 1, number, 0.0)
+
+
+def rehearse_polishes(searches: Sequence[tuple[Problem, Space]]) -> None:
+    """Rehearse one after the other."""
+    for search in searches:
+        rehearse_polish(*search)
 
 
 def rehearse_polish(problem: Problem, space: Space) -> None:

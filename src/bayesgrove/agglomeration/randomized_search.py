@@ -18,7 +18,7 @@ from bayesgrove.agglomeration.choose import is_fast
 from bayesgrove.agglomeration.exact import Atoms, Progress, agglomerate
 from bayesgrove.agglomeration.filters import make_filter
 from bayesgrove.agglomeration.learn import Space, climb, joint_and_gradient
-from bayesgrove.agglomeration.precompile import precompile_search
+from bayesgrove.agglomeration.precompile import precompile_searches
 from bayesgrove.agglomeration.randomized import (
     MOST_ATOMS,
     Grown,
@@ -131,7 +131,7 @@ def search_samples(problem: Problem, settings: Settings, space: Space, rows: np.
 def search_sample(problem: Problem, space: Space, rows: np.ndarray) -> Sampled:
     """Where the search among the trees of a sample ends, and the clusters there."""
     sample = problem._replace(values=rows, remote=None)
-    precompile_search(sample, space)
+    precompile_searches([(sample, space)])
     found = search_tree(sample, space)
     return Sampled(found.where, rows, cut_of(found.forest))
 

@@ -103,7 +103,10 @@ def fill_top(out, top, n_owners, n_tiles):
     """Highest score of each tile, for scorers that do not find it on their way."""
     for o in range(n_owners):
         for t in range(n_tiles):
-            top[o, t] = np.max(out[o, LANES * t : LANES * (t + 1)])
+            highest = out[o, LANES * t]
+            for a in range(LANES * t + 1, LANES * (t + 1)):
+                highest = max(highest, out[o, a])
+            top[o, t] = highest
 
 
 class GaussianScorer(NamedTuple):

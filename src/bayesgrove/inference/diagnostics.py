@@ -226,20 +226,31 @@ def row_scalars(column: int, labels: np.ndarray) -> dict[str, np.ndarray]:
     return found
 
 
+# Plain loops: numba takes two seconds to compile the sums and maxima of arrays that are used here.
+
+
 @kernel
 def rand_distances(draws: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """Share of pairs of items that are together in one of two partitions only, for each draw; labels 0, 1, ...."""
     n_draws, n_items = draws.shape
-    n_groups = reference.max() + 1
-    own = np.zeros(n_groups)
+    n_groups, own = 0, 0.0
     for label in reference:
-        own[label] += 1.0
+        n_groups = max(n_groups, label + 1)
+    of_reference = np.zeros(n_groups)
+    for label in reference:
+        own += 1.0 + 2.0 * of_reference[label]  # (m + 1)^2 - m^2
+        of_reference[label] += 1.0
     found = np.empty(n_draws)
     for draw in range(n_draws):
-        met = np.zeros((draws[draw].max() + 1, n_groups))
+        n_labels, total = 0, own
+        for label in draws[draw]:
+            n_labels = max(n_labels, label + 1)
+        met, of_draw = np.zeros((n_labels, n_groups)), np.zeros(n_labels)
         for i in range(n_items):
-            met[draws[draw, i], reference[i]] += 1.0
-        total = (own * own).sum() + (met.sum(axis=1) ** 2).sum() - 2.0 * (met * met).sum()
+            label, group = draws[draw, i], reference[i]
+            total += 1.0 + 2.0 * of_draw[label] - 2.0 * (1.0 + 2.0 * met[label, group])
+            of_draw[label] += 1.0
+            met[label, group] += 1.0
         found[draw] = total / (n_items * (n_items - 1.0))
     return found
 

@@ -35,7 +35,7 @@ from bayesgrove.likelihoods.base import (
 )
 from bayesgrove.likelihoods.matrices import scale_matrix
 from bayesgrove.stats.dense import cholesky, difference, dot, log_determinant, solve_lower
-from bayesgrove.stats.special import LOG_PI, digamma, log_multivariate_gamma
+from bayesgrove.stats.special import LOG_PI, digamma, log_multivariate_gamma_ratio
 
 EXACT = np.zeros(0)
 """The grain of rows none of whose cells is rounded."""
@@ -197,8 +197,7 @@ def log_marginal(prior, row):
     dof_n = prior.dof + n
     after = log_determinant(full_scale(row, prior.mean, prior.strength, prior.scale))
     return (
-        log_multivariate_gamma(0.5 * dof_n, size)
-        - log_multivariate_gamma(0.5 * prior.dof, size)
+        log_multivariate_gamma_ratio(0.5 * prior.dof, n, size)
         + 0.5 * (prior.dof * prior.log_determinant - dof_n * after)
         - 0.5 * size * (n * LOG_PI + math.log1p(n / prior.strength))
     )

@@ -87,9 +87,13 @@ def log_gamma_table(start, size):
 
 
 @kernel
-def log_multivariate_gamma(x, dimension):
-    """Log of the multivariate gamma function, Gamma_d(x)."""
-    total = 0.25 * dimension * (dimension - 1) * LOG_PI
-    for j in range(dimension):
-        total += math.lgamma(x - 0.5 * j)
+def log_multivariate_gamma_ratio(x, n, dimension):
+    """Log of Gamma_d(x + n / 2) / Gamma_d(x), d the dimension, n not negative.
+
+    Arguments of the factors are half a unit apart, so that for whole n < d all but n of them cancel.
+    """
+    n_factors = int(n) if n < dimension and n == math.floor(n) else dimension
+    total = 0.0
+    for j in range(n_factors):
+        total += math.lgamma(x + 0.5 * (n - j)) - math.lgamma(x + 0.5 * (n_factors - dimension - j))
     return total

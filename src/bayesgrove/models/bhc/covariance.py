@@ -11,7 +11,7 @@ from bayesgrove.likelihoods import Bound, GaussianDiagonal, GaussianFull
 from bayesgrove.likelihoods.base import IN_USE
 from bayesgrove.likelihoods.bind import to_learn
 from bayesgrove.likelihoods.gaussian_full import ALL_COLUMNS, EXACT, full_prior
-from bayesgrove.models.bhc.fit import Fitted, based_on, rows_compared
+from bayesgrove.models.bhc.fit import Fitted, based_on, compile_searches, rows_compared
 
 MOST_COLUMNS, FEWEST_ROWS = 40, 20
 
@@ -51,6 +51,7 @@ def fit_either(diagonal: Bound, full: Bound, rows: Any, fit: Fit, fit_all: Fit |
     """
     n, fit_all = rows.shape[0], fit_all or fit
     if n <= rows_compared(n):
+        compile_searches((diagonal, full), rows)
         found = [fit_all(diagonal), fit_all(full)]
         return reported(found[is_full(found)], found)
     some = fits_of_sample(diagonal, full, rows, fit)
@@ -61,6 +62,7 @@ def fits_of_sample(diagonal: Bound, full: Bound, rows: Any, fit: Fit) -> list[Fi
     """The fits of some rows under either prior."""
     n = rows.shape[0]
     sample = np.ascontiguousarray(rows[fixed_sample(n, rows_compared(n))])
+    compile_searches((diagonal, full), sample)
     log_measure = diagonal.encoding.total_log_measure(np.count_nonzero(~np.isnan(sample), axis=0))
     return [fit(bound._replace(values=sample, log_measure=log_measure)) for bound in (diagonal, full)]
 
