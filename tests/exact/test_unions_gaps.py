@@ -143,3 +143,22 @@ def test_gaussians_with_a_shallow_valley_are_apart_and_pieces_of_a_band_are_not(
         found["band in three"] += number_of_clusters(band, (band[:, 0] // 1.34).astype(int)) == 1
     assert found["gaussians"] >= 32
     assert min(found["band"], found["band in three"]) >= 38
+
+
+def test_overlapping_gaussians_are_apart_where_other_clusters_are_gaussian():
+    """Two Gaussians 3.3 standard deviations apart, of 60 rows, without and with six others far away; the same of bands.
+
+    Far more Gaussians become clusters of their own than bands are split.
+    """
+    more = {"gaussians": 0, "band": 0}
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        labels = np.repeat(np.arange(8), 60)
+        far = np.column_stack([25.0 * np.arange(1, 7), np.zeros(6)])
+        rows = rng.normal(size=(480, 2)) + np.vstack([[0.0, 0.0], [3.3, 0.0], far])[labels]
+        for kind in more:
+            more[kind] += number_of_clusters(rows, labels) - 6 - number_of_clusters(rows[:120], labels[:120])
+            rows[:120] = rng.uniform((0.0, 0.0), (4.0, 1.0), (120, 2))
+            labels[:120] = rows[:120, 0] > 2.0
+    assert more["gaussians"] >= 10
+    assert more["band"] <= more["gaussians"] / 2

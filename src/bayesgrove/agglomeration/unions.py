@@ -14,9 +14,13 @@ number of rows of the smaller group, the groups stay apart if
   a dense one has no peak of its own in several dimensions, where densities depend on widths more than on distances, or
 - r < `shallow_ratio`, both groups have at least ten rows, and the rows themselves show a gap: projected on the axis
   that separates the groups best, one of ten windows between their medians holds too few of them (`significance`), or
-- both groups are single components whose saddle and whose projected valley lie below `shallow_ratio`, and between their
-  medians the rows are those of the two Gaussians rather than of a density without a valley: the log likelihood ratio
-  exceeds `least_gain`. The whole shape of a valley tells more than its lowest window does.
+- the projected valley lies below `shallow_ratio`, and between the medians of the two components the rows are those of
+  two Gaussians rather than of a density without a valley: the log likelihood ratio exceeds `least_gain`, or
+  `least_gain_of_unions` if one of the two is a part of a larger group already. The whole shape of a valley tells more
+  than its lowest window does.
+
+Where most components are clusters of their own by this rule, the clusters of the table are Gaussians. Two components
+that overlap are then probably two clusters, too, and that ratio has to exceed only `gain_among_gaussians`.
 
 They are joined all the same if the two components that meet are pieces of one bent bar (`bars`) and their rows show no
 gap: Gaussians that cover a thin bent band end to end have deep valleys between them.
@@ -55,6 +59,10 @@ class Rule(NamedTuple):
     significance: float = 0.01
     least_gain: float = 3.0
     """Nats: that a gap of this size is chance has a probability of about `significance`."""
+    gain_among_gaussians: float = 0.0
+    """The same where most components are clusters of their own."""
+    least_gain_of_unions: float = 6.0
+    """The same of components one of which is a part of a larger group already, and so probably no Gaussian cluster."""
 
 
 RULE = Rule()
@@ -227,7 +235,7 @@ def show_gap(ratio: float, groups: tuple[np.ndarray, np.ndarray], rule: Rule) ->
 def show_valley(ratio: float, pieces: Pieces, pair: np.ndarray, spread: np.ndarray, rule: Rule) -> bool:
     """Whether the rows of two components, on their axis, are those of two Gaussians with a valley rather than of none.
 
-    `ratio` is the shallowest of the valleys between the two, `spread` as in `Projections`.
+    `ratio` and `spread` are those of `Projections`.
     """
     first, second = (pieces.rows[component] for component in pair)
     sizes = np.array([len(first), len(second)], float)
@@ -243,6 +251,57 @@ def is_one_bar(pieces: Pieces, a: int, b: int, rule: Rule) -> bool:
     """Whether the rows of two components are better described as one bent bar without a gap than as two Gaussians."""
     bar = bar_of(pieces, a, b)
     return bar is not None and bar.log_gain > 0.0 and gap_probability(bar.first, bar.second) >= rule.significance
+
+
+class Meetings(NamedTuple):
+    """Components that may meet, from the highest saddle down."""
+
+    pairs: np.ndarray
+    saddle: np.ndarray
+    """Log density at the saddle of each pair."""
+    projected: Projections
+    peaks: np.ndarray
+    """(k,) log density at the mean of each component."""
+    pieces: Pieces
+
+
+def meetings_of(components: Components, pieces: Pieces) -> Meetings:
+    """All pairs of neighbours in order."""
+    peaks, pairs = log_density(components, components.means), neighbour_pairs(components)
+    saddle = saddles_between(components, pairs, peaks)
+    order = np.argsort(-saddle, kind="stable")
+    pairs, saddle = pairs[order], saddle[order]
+    return Meetings(pairs, saddle, projections(components, pairs), peaks, pieces)
+
+
+def joined(meetings: Meetings, values: np.ndarray, members: list[np.ndarray], rule: Rule) -> Unions:
+    """Clusters of components; `members` are the rows of each."""
+    members, pieces, projected = members.copy(), meetings.pieces, meetings.projected
+    group, top = np.arange(len(members)), meetings.peaks.copy()
+    joins, ratios, apart = [], [], []
+    for edge, pair in enumerate(meetings.pairs):
+        a, b = (int(component) for component in pair)
+        i, j = int(group[a]), int(group[b])
+        if i == j:
+            continue
+        ratio = math.exp(min(0.0, meetings.saddle[edge] - min(top[i], top[j])))
+        are_single = members[i].size + members[j].size == len(pieces.rows[a]) + len(pieces.rows[b])
+        own_rule = rule if are_single else rule._replace(least_gain=rule.least_gain_of_unions)
+        stays = (
+            is_valley(ratio, min(members[i].size, members[j].size), rule)
+            or is_valley(projected.ratio[edge], min(len(pieces.rows[a]), len(pieces.rows[b])), rule)
+            or show_gap(ratio, (values[members[i]], values[members[j]]), rule)
+            or show_valley(projected.ratio[edge], pieces, pair, projected.spread[edge], own_rule)
+        )
+        if stays and projected.ratio[edge] > DEEPEST_BEND:
+            stays = not is_one_bar(pieces, a, b, rule)
+        joins.append((a, b))
+        ratios.append(ratio)
+        apart.append(stays)
+        if not stays:
+            group[group == j] = i
+            top[i], members[i] = max(top[i], top[j]), np.concatenate([members[i], members[j]])
+    return Unions(relabel(group), np.array(joins), np.array(ratios), np.array(apart))
 
 
 def unite(components: Components, values: np.ndarray, labels: np.ndarray, rule: Rule = RULE) -> Unions:
@@ -261,35 +320,10 @@ def unite(components: Components, values: np.ndarray, labels: np.ndarray, rule: 
     k = components.sizes.size
     if k == 1:
         return Unions(np.zeros(1, np.int64), np.empty((0, 2), np.int64), np.empty(0), np.empty(0, bool))
-    peaks = log_density(components, components.means)
-    pairs = neighbour_pairs(components)
-    saddles, projected = saddles_between(components, pairs, peaks), projections(components, pairs)
-    shallowest = np.maximum(np.exp(saddles - peaks[pairs].min(axis=1)), projected.ratio)
     members = [np.flatnonzero(labels == component) for component in range(k)]
-    pieces = pieces_of([values[rows] for rows in members])
-    group, top = np.arange(k), peaks.copy()
-    joins, ratios, apart = [], [], []
-    for edge in np.argsort(-saddles, kind="stable"):
-        a, b = (int(component) for component in pairs[edge])
-        i, j = int(group[a]), int(group[b])
-        if i == j:
-            continue
-        ratio = math.exp(min(0.0, saddles[edge] - min(top[i], top[j])))
-        stays = (
-            is_valley(ratio, min(members[i].size, members[j].size), rule)
-            or is_valley(projected.ratio[edge], min(len(pieces.rows[a]), len(pieces.rows[b])), rule)
-            or show_gap(ratio, (values[members[i]], values[members[j]]), rule)
-            or (
-                members[i].size + members[j].size == len(pieces.rows[a]) + len(pieces.rows[b])
-                and show_valley(shallowest[edge], pieces, pairs[edge], projected.spread[edge], rule)
-            )
-        )
-        if stays and projected.ratio[edge] > DEEPEST_BEND:
-            stays = not is_one_bar(pieces, a, b, rule)
-        joins.append((a, b))
-        ratios.append(ratio)
-        apart.append(stays)
-        if not stays:
-            group[group == j] = i
-            top[i], members[i] = max(top[i], top[j]), np.concatenate([members[i], members[j]])
-    return Unions(relabel(group), np.array(joins), np.array(ratios), np.array(apart))
+    meetings = meetings_of(components, pieces_of([values[rows] for rows in members]))
+    found = joined(meetings, values, members, rule)
+    n_alone = np.count_nonzero(np.bincount(found.cluster) == 1)
+    if 2 * n_alone <= k:
+        return found
+    return joined(meetings, values, members, rule._replace(least_gain=rule.gain_among_gaussians))
