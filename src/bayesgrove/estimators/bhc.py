@@ -100,7 +100,8 @@ class BHC(TreeClusterer):
     largest log odds first.
 
     Families that "auto" chose for the columns of a mixed table are compared once more inside the components; where
-    others suit these better, the table is fitted again, and the fit of higher evidence is kept.
+    others suit these better, the table is fitted again, and the fit of higher evidence is kept. So it is where another
+    column explains one better than the clusters do; that column is left out, and a line in the log says so.
 
     **Erratum** (Heller and Ghahramani 2005, eq. 4): the merge prior pi_k computed by subtraction is lost to
     rounding from about 500 rows on; log odds need no pi_k at all (tests/exact/test_bhc_exact.py).

@@ -22,6 +22,7 @@ MOST_NAMED = 10
 CONTINUOUS = ("gaussian", "log-gaussian", "zero-inflated")
 FOR_NOTHING = ("gaussian", "bernoulli", "categorical")
 """Families that take a column without a cell; a column that is left out gets that of another, where it can."""
+GIVEN = "as given"
 
 
 class Understood(NamedTuple):
@@ -97,10 +98,15 @@ def of_entries(entries: Sequence[Any], table: Table, facts: Facts | None, *, wit
     choices = in_use(choices, table)
     if len(found) == table.n_columns:
         choices = in_one_block(choices)
-    spare = next((choice.family for choice in choices if choice.family in FOR_NOTHING), "gaussian")
+    spare = spare_family(choices)
     for j in found:
         each[j] = likelihood_of(choices[j].family or spare, table.column(j), facts, j)
     return Understood(Columns(each), tuple(choices))
+
+
+def spare_family(choices: Sequence[Choice]) -> str:
+    """The family that stands for columns which are left out."""
+    return next((choice.family for choice in choices if choice.family in FOR_NOTHING), "gaussian")
 
 
 def without_repeats(choices: list[Choice], table: Table, facts: Facts, wanted: Container[int]) -> list[Choice]:
@@ -131,6 +137,15 @@ def with_choices(found: Understood, revised: Mapping[int, tuple[Choice, Likeliho
     for j, (choice, likelihood) in revised.items():
         choices[j], each[j] = choice, likelihood
     return Understood(Columns(each), tuple(choices))
+
+
+def leaving_out(found: Understood, reasons: Mapping[int, Choice], table: Table) -> Understood:
+    """The same without some columns."""
+    choices = tuple(reasons.get(j, choice) for j, choice in enumerate(found.choices))
+    if not isinstance(found.likelihood, Columns):
+        return found._replace(choices=choices)
+    spare, empty = spare_family(choices), table.without(list(reasons))
+    return with_choices(found, {j: (choices[j], likelihood_of(spare, empty.column(j), None, j)) for j in reasons})
 
 
 def in_use(choices: list[Choice], table: Table) -> list[Choice]:
@@ -182,7 +197,7 @@ def given(likelihood: Likelihood) -> Choice:
     code = CODE_OF.get(type(likelihood))
     named = {kind: name for name, kind in NAMED.items()}
     name = FAMILIES[code].name if code is not None else named.get(type(likelihood), type(likelihood).__name__)
-    return Choice("as given", name, "chosen by the user")
+    return Choice(GIVEN, name, "chosen by the user")
 
 
 def simplified(found: Understood) -> Understood:

@@ -28,6 +28,7 @@ from bayesgrove.likelihoods.facts import facts_of
 from bayesgrove.likelihoods.mixed import Columns
 from bayesgrove.likelihoods.negative_binomial import dispersion_within
 from bayesgrove.likelihoods.understanding import Understood, likelihood_of, with_choices
+from bayesgrove.models.bhc.explained import fit_unexplained
 from bayesgrove.models.bhc.fit import Fitted, map_labels
 
 Revised = dict[int, tuple[Choice, Likelihood]]
@@ -37,20 +38,28 @@ Revised = dict[int, tuple[Choice, Likelihood]]
 def fit_revised(
     bound: Bound, understood: Understood, table: Table, hyper: str, fit: Callable[[Bound], Fitted]
 ) -> Fitted:
-    """The fit of a bound table, or of its columns under the families that suit its clusters better."""
+    """The fit of a bound table under the families that suit its clusters, without columns that others explain."""
+    return fit_unexplained(*fit_families(bound, understood, table, hyper, fit), table, hyper, fit)
+
+
+def fit_families(
+    bound: Bound, understood: Understood, table: Table, hyper: str, fit: Callable[[Bound], Fitted]
+) -> tuple[Fitted, Understood]:
+    """The fit under the families of higher evidence, and these."""
     first = fit(bound)
-    if not isinstance(understood.likelihood, Columns):
-        return first
-    revised = revised_columns(understood, table, map_labels(first.tree))
+    revised = {}
+    if isinstance(understood.likelihood, Columns):
+        revised = revised_columns(understood, table, map_labels(first.tree))
     if not revised:
-        return first
-    second = fit(bind_understood(with_choices(understood, revised), table, hyper))
+        return first, understood
+    others = with_choices(understood, revised)
+    second = fit(bind_understood(others, table, hyper))
     before, after = (log_probability(one, table, list(revised)) for one in (first, second))
     names = ", ".join(f"{table.names[j]!r} {choice.family}" for j, (choice, _) in revised.items())
     logging.getLogger("bayesgrove").info(
         "families that suit the clusters better: %s; log evidence %.1f, before %.1f", names, after, before
     )
-    return second if after > before else first
+    return (second, others) if after > before else (first, understood)
 
 
 def log_probability(fitted: Fitted, table: Table, columns: Sequence[int]) -> float:
