@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from bayesgrove import BHC, likelihoods
+from bayesgrove.agglomeration.soft_components import shares_of_rows, soft_components
 from bayesgrove.trees import expected_clusters
 from reference.bhc import cluster_shares, density, new_row, printed_density
 from reference.golden import golden_table
@@ -139,6 +140,58 @@ def test_mass_of_a_density_in_the_plane():
     rows = np.stack(np.meshgrid(places, places), axis=-1).reshape(-1, 2)
     got = np.exp(model.score_samples(rows)).reshape(801, 801)
     assert weights @ got @ weights == pytest.approx(1.0, abs=1e-9)
+
+
+def overlapping():
+    """A model whose clusters are unions, its rows, these encoded, and their shares in its components."""
+    rng = np.random.default_rng(4)
+    values = np.vstack([rng.normal(0.0, 1.0, (90, 2)) * [3.0, 0.3], rng.normal(0.0, 1.0, (60, 2)) * [0.3, 3.0]])
+    values = np.vstack([values, rng.normal(12.0, 1.0, (50, 2))])
+    prior = likelihoods.GaussianDiagonal(mean=0.0, strength=0.1, shape=2.0, rate=1.0, grain=0.0)
+    model = BHC(prior, hyper="fixed", random_state=0).fit(values)
+    encoded = model._encoded(values)[0]
+    components = soft_components(model._bound.prior, encoded, model.component_labels_)[0]
+    return model, values, encoded, shares_of_rows(components, encoded)
+
+
+def log_t(prior, x, values, weights):
+    """Log predictive density of a row under weighted rows, column by column."""
+    n = weights.sum()
+    mean = weights @ values / max(n, 1e-300)
+    strength, shape = prior.strength + n, prior.shape + 0.5 * n
+    rate = prior.rate + 0.5 * (weights @ (values - mean) ** 2)
+    rate = rate + 0.5 * prior.strength * n / strength * (mean - prior.mean) ** 2
+    place = (prior.strength * prior.mean + n * mean) / strength
+    width = np.sqrt(rate * (strength + 1.0) / (shape * strength))
+    return stats.t.logpdf(x, 2.0 * shape, place, width).sum()
+
+
+def test_components_with_rows_in_shares_equal_a_slow_twin():
+    model, values, encoded, shares = overlapping()
+    assert (model.n_components_, model.n_clusters_) == (3, 2)
+    assert ((shares > 0.05) & (shares < 0.95)).sum() > 10
+    prior, rows = model._bound.prior, np.vstack([values[::20], [[6.0, 6.0], [-40.0, 0.0]]])
+    every = np.column_stack([shares, np.zeros(len(values))])
+    weights = np.append(shares.sum(axis=0), model.concentration_)
+    places, log_measure = model._encoded(rows)
+    logs = np.array([[log_t(prior, x, encoded, own) for own in every.T] for x in places]) + np.log(weights)
+    total = np.logaddexp.reduce(logs, axis=1)
+    expected = total - math.log(len(values) + model.concentration_) + log_measure
+    np.testing.assert_allclose(model.score_samples(rows), expected, rtol=0, atol=1e-9)
+    of_cluster = [shares[model.labels_ == cluster].sum(axis=0) for cluster in range(2)]
+    home = np.append(np.argmax(of_cluster, axis=0), 2)
+    parts = np.exp(logs - total[:, None])
+    expected = np.stack([parts[:, home == place].sum(axis=1) for place in range(3)], axis=1)
+    np.testing.assert_allclose(model.predict_proba(rows), expected, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(model.predict(values), model.labels_)
+
+
+def test_mass_of_components_with_rows_in_shares():
+    model = overlapping()[0]
+    places, weights = mesh(801)
+    rows = np.stack(np.meshgrid(places, places), axis=-1).reshape(-1, 2)
+    got = np.exp(model.score_samples(rows)).reshape(801, 801)
+    assert weights @ got @ weights == pytest.approx(1.0, abs=1e-6)
 
 
 @pytest.mark.parametrize("unit", [1e-3, 1e4])

@@ -223,8 +223,27 @@ def test_sets_of_one_cluster_are_read_and_shown(folder):
 def test_bins_of_probabilities_are_judged_by_their_binomial_intervals():
     told = np.repeat([0.02, 0.6, 0.99, 0.3], [100, 100, 100, 10])
     is_apart = np.concatenate([np.arange(100) < 3, np.arange(100) < 90, np.arange(100) < 98, np.arange(10) < 3])
-    lines = calibration.calibration(told, is_apart)
+    lines = calibration.calibration(told, np.where(is_apart, 0.1, np.where(told > 0.5, 0.5, 1.0)))
     assert [(line["sets"], line["verdict"]) for line in lines] == [
         (100, "within"), (10, "too few sets"), (100, "outside"), (100, "within"),
     ]  # fmt: skip
     assert [line["share apart"] for line in lines] == [0.03, 0.3, 0.9, 0.98]
+    assert [line["share with a valley"] for line in lines] == [0.03, 0.3, 1.0, 1.0]
+
+
+def test_sets_of_a_calibration_are_not_fitted_again(tmp_path, monkeypatch):
+    asked = []
+
+    def model(X, seed):
+        asked.append((len(X), seed))
+        return 0.25
+
+    monkeypatch.setitem(calibration.MODELS, "BHC", model)
+    path = tmp_path / "sets.csv"
+    first = calibration.measured_cell("BHC", "uniform", "60", 2, path)
+    again = calibration.measured_cell("BHC", "uniform", "60", 3, path)
+    assert asked == [(60, 0), (60, 1), (60, 2)]
+    assert calibration.numbers(again, "probability").tolist() == [0.25] * 3
+    assert (
+        calibration.numbers(again[:2], "saddle_ratio").tolist() == [row["saddle_ratio"] for row in first] == [1.0, 1.0]
+    )

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import re
+from collections import Counter
 from xml.etree import ElementTree
 
 import networkx
@@ -14,6 +15,7 @@ from scipy.cluster.hierarchy import fcluster, is_monotonic, is_valid_linkage
 
 from bayesgrove.core.errors import InvalidSettingError, InvalidTreeError
 from bayesgrove.trees import Tree, lay_out, parse_newick
+from bayesgrove.trees.html import folded_to_html
 from bayesgrove.trees.layout import decision_scale, opened_nodes
 from reference.trees import leaves_below, random_merges, random_parents
 
@@ -227,6 +229,26 @@ def test_html_is_well_formed_and_escaped():
     texts = [node.text for node in figure.iter("{http://www.w3.org/2000/svg}text")]
     assert sorted(texts) == ['"q"', "<script>", "a&b"]
     assert "http" not in tree._repr_html_().replace("http://www.w3.org/2000/svg", "")
+
+
+def test_html_folds_clusters_in_their_colours():
+    tree = Tree.from_merges([[0, 1], [5, 2], [3, 4], [6, 7]], [9.0, 5.0, 4.0, -9.0], leaf_labels=tuple("abcde"))
+    captions, strokes = folded(tree, [0, 0, 0, 1, 1], ["#111111", "#222222"])
+    assert captions == ["cluster 0: 3 items", "cluster 1: 2 items"]
+    assert strokes == {"#111111": 1, "#222222": 1, "currentColor": 1}
+    captions, _ = folded(tree, [1, 0, 1, 1, 1], ["#111111", "#222222"])
+    assert sorted(captions) == ["cluster 0: 1 item", *["part of cluster 1: 1 item"] * 2, "part of cluster 1: 2 items"]
+    captions, strokes = folded(tree, [0] * 5, ["#111111"])
+    assert (captions, strokes) == (["cluster 0: 5 items"], {"#111111": 1})
+
+
+def folded(tree, labels, colours):
+    """The captions of the ends of a figure from top to bottom, and how many branches have each colour."""
+    figure = ElementTree.fromstring(folded_to_html(tree, np.array(labels), colours))
+    assert f"Tree of 5 items in {len(colours)} cluster" in figure[0].text
+    svg = "{http://www.w3.org/2000/svg}"
+    captions = sorted((float(end.get("y")), end.text) for end in figure.iter(f"{svg}text"))
+    return [text for _, text in captions], Counter(path.get("stroke") for path in figure.iter(f"{svg}path"))
 
 
 def test_html_of_a_large_tree_stays_small():

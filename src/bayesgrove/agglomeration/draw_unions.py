@@ -1,4 +1,4 @@
-"""Clusters of draws of a mixture: the components of each draw, united by the rule of `unions`.
+"""Clusters of draws of a mixture: the components of each draw, united by the rule of `unions` or of `overlaps`.
 
 Rows of a draw are assigned to its components at random, by their posterior probabilities, so that components keep their
 tails, and densities come from their members as they are. A partition of highest probability needs `soft_components`.
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesgrove.agglomeration.overlaps import clusters_by_overlap
 from bayesgrove.agglomeration.soft_components import GAUSSIAN_PRIORS, closest_gaussians
 from bayesgrove.agglomeration.statistics import cluster_statistics
 from bayesgrove.agglomeration.unions import Components, unite
@@ -51,6 +52,8 @@ def clusters_of_draw(prior: Any, values: np.ndarray, labels: np.ndarray) -> np.n
     k = int(labels.max()) + 1
     if k == 1 or k > MOST_COMPONENTS:
         return labels
+    if not isinstance(prior, GAUSSIAN_PRIORS):
+        return clusters_by_overlap(prior, values, labels)[labels]
     rows, sizes = cluster_statistics(prior, values, labels, k)
     means, covariances = closest_gaussians(prior, rows)
     complete = np.where(np.isnan(values), means[labels], values)

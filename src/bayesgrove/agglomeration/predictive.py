@@ -2,6 +2,9 @@
 
 p(x | data, tree) = [concentration p_0(x) + sum_k omega_k n_k p(x | rows below k)] / (n + concentration)
 
+Where rows belong to components in shares, the sum is over these components, n_k is the sum of the shares, and each row
+counts for p(x | ...) by its share.
+
 **Erratum** (Heller and Ghahramani's form, sum_k omega_k p(x | rows below k)): its mass is the expected number of
 clusters, not 1; tests/exact/test_bhc_predictive.py shows it.
 """
@@ -13,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesgrove.agglomeration.filters import group_scores, make_filter
+from bayesgrove.agglomeration.soft_components import shared_statistics
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.jit import kernel
 from bayesgrove.likelihoods.contract import draw_data, draw_params, n_params
@@ -117,6 +121,33 @@ def make_predictive(
     )
 
 
+def shared_predictive(
+    prior: Any, values: np.ndarray, shares: np.ndarray, labels: np.ndarray, log_concentration: float
+) -> Predictive | None:
+    """A mixture of components to which rows belong in shares, each in the cluster that most of its rows are in.
+
+    None if a cluster has no component. `values` are all rows, `shares` their shares, `labels` their clusters.
+    """
+    sizes, home = np.bincount(labels), shares.argmax(axis=1)
+    votes = np.zeros((shares.shape[1], sizes.size))
+    np.add.at(votes, (home, labels), 1.0)
+    cluster = votes.argmax(axis=1)
+    if np.unique(cluster).size < sizes.size:
+        return None
+    order, nowhere = np.argsort(cluster, kind="stable"), np.empty(0, np.int64)
+    return Predictive(
+        rows=shared_statistics(prior, values, shares[:, order]),
+        log_weight=np.log(shares.sum(axis=0)[order]),
+        cluster_start=np.searchsorted(cluster[order], np.arange(sizes.size + 1)),
+        above_low=nowhere,
+        above_high=nowhere,
+        above_order=np.arange(sizes.size),
+        cluster_rows=shared_statistics(prior, values, np.eye(sizes.size)[labels]),
+        cluster_sizes=sizes.astype(float),
+        log_concentration=log_concentration,
+    )
+
+
 def cluster_of_nodes(tree: Tree, front: np.ndarray, labels: np.ndarray, nodes: np.ndarray) -> np.ndarray:
     """Label of the cluster each of some nodes lies in, -1 above the cut."""
     ordered = front[np.argsort(tree.leaf_start[front])]
@@ -179,7 +210,8 @@ def chunk_probabilities(predictive: Predictive, prior: Any, values: np.ndarray) 
             share = alone[held] - np.logaddexp.reduce(alone[held], axis=0)
             inside[:, held] = np.logaddexp(inside[:, held], above[:, node, None] + share.T)
     scores = np.column_stack([inside, new])
-    return np.exp(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return shares / shares.sum(axis=1, keepdims=True)
 
 
 def draw_rows(predictive: Predictive, prior: Any, rng: np.random.Generator, template: np.ndarray, n: int) -> np.ndarray:

@@ -113,9 +113,11 @@ def cluster_grid(
     sizes = np.bincount(labels)
     order = np.argsort(-sizes, kind="stable")
     roots = cluster_roots(tree, labels)
-    chance = tree.nodes["probability"]
+    chance, apart = tree.nodes["probability"], tree.columns.get("apart")
+    beside = "one with its neighbour" if apart is None else "apart from its neighbour"
+    with_neighbour = chance if apart is None else apart
     grid = Grid(box=None, pad_edge=False, header_style="bold")
-    for title in (group, f"{noun}s", "share", f"one {whole}", "one with its neighbour"):
+    for title in (group, f"{noun}s", "share", f"one {whole}", beside):
         grid.add_column(title, justify="right")
     for cluster in order[:MAX_CLUSTERS]:
         node = roots[cluster]
@@ -125,7 +127,7 @@ def cluster_grid(
             str(sizes[cluster]),
             f"{sizes[cluster] / sizes.sum():.1%}",
             format_chance(chance[node]) if node >= 0 and sizes[cluster] > 1 else "-",
-            format_chance(chance[above]) if above >= 0 else "-",
+            format_chance(with_neighbour[above]) if above >= 0 else "-",
         )
     if len(order) > MAX_CLUSTERS:
         rest = order[MAX_CLUSTERS:]

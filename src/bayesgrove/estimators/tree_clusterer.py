@@ -15,8 +15,10 @@ from bayesgrove.agglomeration.predictive import (
     draw_rows,
     log_density,
     make_predictive,
+    shared_predictive,
     weighty_nodes,
 )
+from bayesgrove.agglomeration.soft_components import GAUSSIAN_PRIORS
 from bayesgrove.agglomeration.statistics import NodeRows
 from bayesgrove.core.rng import resolve_seed
 from bayesgrove.estimators.by_blocks import answer_blocks
@@ -182,7 +184,7 @@ class TreeClusterer(CutParameter, Clusterer):
 
     def _keep(self, fitted: Fitted, names: tuple[str, ...]) -> None:
         """Set the fitted attributes."""
-        found = united(fitted, self._links) if self._unites() else None
+        found = united(fitted, self._seed, self._links) if self._unites() else None
         fitted, front = found or (fitted, self._front(fitted.tree))
         bound, tree, rows = fitted.bound, self._named(fitted.tree), fitted.rows
         self.tree_, self.labels_ = tree, by_size(labels_of_front(tree, front))
@@ -194,11 +196,20 @@ class TreeClusterer(CutParameter, Clusterer):
         wanted = (front, weighty[0], split, children.ravel())
         node_rows = NodeRows(bound.prior, rows, tree, *wanted).of
         self._summaries = summarise_nodes(bound.prior, tree, front, names, node_rows)
-        self._predictive = make_predictive(tree, front, self.labels_, fitted.log_concentration, node_rows, weighty)
+        self._predictive = self._shared_predictive(fitted) or make_predictive(
+            tree, front, self.labels_, fitted.log_concentration, node_rows, weighty
+        )
         self._template = typical_row(rows)
         self._bound = bound._replace(values=np.empty((0, rows.shape[1])))
         self._own_probabilities = own_probabilities(self._probabilities, rows, self.labels_)
         self._set_result(self._describe(), {"depth": fitted.depth, **fitted.steps}, self._describe_rows(rows))
+
+    def _shared_predictive(self, fitted: Fitted) -> Predictive | None:
+        """The predictive of Gaussian components to which all rows belong in shares; None where there are none."""
+        shared, prior = fitted.shared, fitted.bound.prior
+        if shared is None or not isinstance(prior, GAUSSIAN_PRIORS) or shared.values.shape != fitted.rows.shape:
+            return None
+        return shared_predictive(prior, shared.values, shared.shares, self.labels_, fitted.log_concentration)
 
     def _with_covariances(self, bound: Bound, rows: Any) -> Bound | None:
         """The table under full covariances where "auto" has a choice between them and independent columns."""
@@ -291,15 +302,17 @@ class TreeClusterer(CutParameter, Clusterer):
         -------
         frame
             Of polars if the table of the fit was one of polars, else of pandas. `split_by` names columns with the log
-            Bayes factor for two clusters against one, the strongest first.
+            Bayes factor for two clusters against one, the strongest first. Where clusters are unions, `apart` is the
+            probability that the two sides are in different clusters.
         """
         check_is_fitted(self, "tree_")
-        nodes = self._summaries
+        nodes, apart = self._summaries, self.tree_.columns.get("apart")
         return as_frame(
             {
                 "node": [own.node for own in nodes],
                 "size": [own.size for own in nodes],
                 "probability": [own.probability for own in nodes],
+                **({} if apart is None else {"apart": [float(apart[own.node]) for own in nodes]}),
                 **{name: [own.children[k] for own in nodes] for k, name in enumerate(("left", "right"))},
                 **{name: [own.child_sizes[k] for own in nodes] for k, name in enumerate(("left_size", "right_size"))},
                 "split_by": [", ".join(f"{name} {factor:.3g}" for name, factor in own.features) for own in nodes],

@@ -24,7 +24,7 @@ def nodes_document(tree: Tree, labels: np.ndarray, most_leaves: int) -> dict[str
     """Nodes in an order in which parents come after their children; the last is the root."""
     layout = lay_out(tree, most_leaves)
     nodes = layout.node
-    odds = tree.log_merge_odds
+    odds, apart = tree.log_merge_odds, tree.columns.get("apart")
     return {
         "node": pack(nodes, "i4"),
         "parent": pack(layout.parent, "i4"),
@@ -33,6 +33,7 @@ def nodes_document(tree: Tree, labels: np.ndarray, most_leaves: int) -> dict[str
         "start": pack(tree.leaf_start[nodes], "i4"),
         "height": pack(tree.height[nodes] - (tree.half_height or 0.0), "f4"),
         "log_odds": None if odds is None else pack(odds[nodes], "f4"),
+        "apart": None if apart is None else pack(apart[nodes], "f4"),
         "first_item": pack(first_items(tree)[nodes], "i4"),
         "label": pack(node_labels(tree, labels)[nodes], "i4"),
         "is_odds": tree.half_height is not None,

@@ -39,17 +39,19 @@ class Layout(NamedTuple):
         return int(np.count_nonzero(self.is_end))
 
 
-def opened_nodes(tree: "Tree", max_leaves: int) -> set[int]:
+def opened_nodes(tree: "Tree", max_leaves: int, may_open: np.ndarray | None = None) -> set[int]:
     """Inner nodes to show with their children: the highest first, inside clusters the most even.
 
-    The root is opened even when its own children exceed `max_leaves`: one block would show nothing.
+    The root is opened even when its own children exceed `max_leaves`: one block would show nothing. `may_open` says
+    of each node whether it may be opened at all.
     """
+    allowed = np.ones(tree.n_nodes, dtype=bool) if may_open is None else may_open
     if max_leaves < 1:
         raise InvalidSettingError(f"a drawing shows at least one leaf, got max_leaves={max_leaves}.")
     opened: set[int] = set()
     n_shown = 1
     heap: list[tuple[float, int, int]] = []
-    push_inner(tree, heap, [tree.root])
+    push_inner(tree, heap, [tree.root], allowed)
     while heap:
         node = -heapq.heappop(heap)[2]
         children = tree.children(node)
@@ -57,14 +59,14 @@ def opened_nodes(tree: "Tree", max_leaves: int) -> set[int]:
             continue
         opened.add(node)
         n_shown += len(children) - 1
-        push_inner(tree, heap, children)
+        push_inner(tree, heap, children, allowed)
     return opened
 
 
-def push_inner(tree: "Tree", heap: list[tuple[float, int, int]], nodes: list[int]) -> None:
-    """Queue those of some nodes that have children, by urgency."""
+def push_inner(tree: "Tree", heap: list[tuple[float, int, int]], nodes: list[int], allowed: np.ndarray) -> None:
+    """Queue those of some nodes that have children and may be opened, by urgency."""
     for node in nodes:
-        if tree.item[node] == NULL:
+        if tree.item[node] == NULL and allowed[node]:
             heapq.heappush(heap, _urgency(tree, node))
 
 
@@ -134,6 +136,16 @@ def decision_scale(height: np.ndarray, half_height: float | None) -> np.ndarray:
     Heights that do not come from odds are returned as they are.
     """
     return height if half_height is None else np.arcsinh(height - half_height)
+
+
+def describe_merge(tree: "Tree", node: int) -> str:
+    """How probably the leaves below a node are one, and how probably its sides are different clusters, if known."""
+    parts = []
+    if tree.log_merge_odds is not None:
+        parts.append(f"merge probability {format_probability(float(tree.log_merge_odds[node]))}")
+    if (apart := float(tree.columns["apart"][node]) if "apart" in tree.columns else 0.0) > 0.0:
+        parts.append(f"apart {apart:.2f}".replace("0.", "."))
+    return ", ".join(parts)
 
 
 def format_probability(log_odds: float) -> str:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from bayesgrove.core.constants import NULL
 from bayesgrove.core.errors import InvalidSettingError
-from bayesgrove.trees.layout import describe_size, format_probability, opened_nodes
+from bayesgrove.trees.layout import describe_merge, describe_size, opened_nodes
 
 if TYPE_CHECKING:
     from bayesgrove.trees.table import Tree
@@ -47,13 +47,12 @@ def _describe(tree: "Tree", node: int, is_opened: bool) -> str:
     if tree.item[node] != NULL:
         return _short_name(tree, int(tree.item[node]))
     size = int(tree.size[node])
-    odds = tree.log_merge_odds
-    chance = "" if odds is None else f", merge probability {format_probability(float(odds[node]))}"
+    words = ", ".join(filter(None, (describe_size(size), describe_merge(tree, node))))
     if is_opened:
-        return f"{describe_size(size)}{chance}"
+        return words
     names = ", ".join(_short_name(tree, int(item)) for item in tree.items_below(node)[:N_NAMES])
     more = ", …" if size > N_NAMES else ""
-    return f"▸ {describe_size(size)}{chance}: {names}{more}"
+    return f"▸ {words}: {names}{more}"
 
 
 def _short_name(tree: "Tree", item: int) -> str:

@@ -2,6 +2,7 @@
 
 import logging
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from bayesgrove.agglomeration.exact import Progress, agglomerate, atoms_of_rows,
 from bayesgrove.agglomeration.learn import Space, evidence_bound, learn, new_space
 from bayesgrove.agglomeration.learn_scale import learned_scale
 from bayesgrove.agglomeration.partition_moves import Rows, log_joint_missed
-from bayesgrove.agglomeration.precompile import precompile_search
+from bayesgrove.agglomeration.precompile import FEW_ROWS, precompile_searches
 from bayesgrove.agglomeration.randomized import Grown, refine_rounds
 from bayesgrove.agglomeration.search import WORTH_A_ROUND, search_tree
 from bayesgrove.agglomeration.splits import Problem, Settings
@@ -23,6 +24,7 @@ from bayesgrove.likelihoods.contract import n_stats
 from bayesgrove.likelihoods.coordinates import with_grain
 from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior
 from bayesgrove.likelihoods.parts import columns_in_use, with_columns
+from bayesgrove.models.bhc.apart import Shared, rows_in_shares, with_apart
 from bayesgrove.models.bhc.duplicates import merge_duplicates_first
 from bayesgrove.models.bhc.linked import forest_of_rows, linked_problem, without_forbidden
 from bayesgrove.models.bhc.united import Rows as UnitedRows
@@ -56,6 +58,8 @@ class Fitted(NamedTuple):
     """Encoded rows: an array, or `DaskRows`."""
     complete: bool
     """Whether no cell in use is missing."""
+    shared: Shared | None = None
+    """Rows in shares of components, where clusters are unions of them."""
 
 
 class ExactOptions(NamedTuple):
@@ -166,19 +170,8 @@ def fit_searched(
     bound: Bound, concentration: Any, options: ExactOptions, seed: int, n_threads: int, progress: Progress | None
 ) -> Fitted:
     """The tree and the factors on the hyperparameters of highest bound that the search finds."""
-    learn_concentration = isinstance(concentration, str) and concentration == "auto"
-    log_concentration = 0.0 if learn_concentration else math.log(check_concentration(concentration))
-    prior = with_grain(bound.prior, bound.values, bound.open_grain)
-    used = ~np.isnan(bound.values).all(axis=0)
-    part, values = (prior, bound.values) if used.all() else columns_in_use(prior, bound.values, used)
-    refuse_too_large(values.shape[0], 2 * n_stats(part), options.scores, options.memory_limit)
-    problem = Problem(part, values, log_concentration, not bool(np.isnan(values).any()), seed, n_threads)
-    complete = problem.complete
-    if options.links is not None:
-        problem = linked_problem(problem, options.links)
-    free = bound.free if values.shape[0] > 1 else ()
-    space = new_space(problem.prior, log_concentration, free, learn_concentration=learn_concentration)
-    precompile_search(problem, space)
+    problem, space, used = search_of(bound, concentration, options, seed, n_threads)
+    precompile_searches([(problem, space)])
     found = search_tree(problem, space, options.scores, progress)
     part, log_concentration = space.at(found.where)
     forest = found.forest
@@ -186,11 +179,37 @@ def fit_searched(
         at_end = problem._replace(prior=part, log_concentration=log_concentration)
         part, forest = part.prior, forest_of_rows(at_end, forest, options.links)
     report_limits(space, found.where)
-    prior = part if used.all() else with_columns(prior, part, used)
+    grained = with_grain(bound.prior, bound.values, bound.open_grain)
+    prior = part if used.all() else with_columns(grained, part, used)
     bound = relearned(bound, prior)
-    whole = Problem(prior, bound.values, log_concentration, complete and bool(used.all()), seed, n_threads)
+    complete = not bool(np.isnan(bound.values).any())
+    whole = Problem(prior, bound.values, log_concentration, complete, seed, n_threads)
     log_q = float(forest.log_q[-1] if forest.log_q.size else forest.leaf_log_q[0])
     return finish(whole, bound, Grown(forest, log_q, 0, {"search": log_q}))
+
+
+def search_of(
+    bound: Bound, concentration: Any, options: ExactOptions, seed: int, n_threads: int
+) -> tuple[Any, Space, np.ndarray]:
+    """A problem, the space of its priors, and which columns have an observed cell; others are left out."""
+    learn_concentration = isinstance(concentration, str) and concentration == "auto"
+    log_concentration = 0.0 if learn_concentration else math.log(check_concentration(concentration))
+    prior = with_grain(bound.prior, bound.values, bound.open_grain)
+    used = ~np.isnan(bound.values).all(axis=0)
+    part, values = (prior, bound.values) if used.all() else columns_in_use(prior, bound.values, used)
+    refuse_too_large(values.shape[0], 2 * n_stats(part), options.scores, options.memory_limit)
+    problem = Problem(part, values, log_concentration, not bool(np.isnan(values).any()), seed, n_threads)
+    if options.links is not None:
+        problem = linked_problem(problem, options.links)
+    free = bound.free if values.shape[0] > 1 else ()
+    return problem, new_space(problem.prior, log_concentration, free, learn_concentration=learn_concentration), used
+
+
+def compile_searches(bounds: Sequence[Bound], rows: Any) -> None:
+    """Have all that fits of a table under each of these priors need compiled at once; its first rows stand for all."""
+    few = np.ascontiguousarray(rows[np.arange(min(FEW_ROWS, rows.shape[0]))])
+    work = (1.0, ExactOptions(), 0, 1)
+    precompile_searches([search_of(bound._replace(values=few), *work)[:2] for bound in bounds])
 
 
 def report_limits(space: Space, where: np.ndarray) -> None:
@@ -264,18 +283,27 @@ def finish(problem: Problem, bound: Bound, grown: Grown) -> Fitted:
     )
 
 
-def united(fitted: Fitted, links: Links | None = None) -> tuple[Fitted, np.ndarray] | None:
-    """The fit with a tree whose nodes include all clusters, and these; None where no rule tells what is a cluster."""
+def united(fitted: Fitted, seed: int, links: Links | None = None) -> tuple[Fitted, np.ndarray] | None:
+    """The fit with a tree whose nodes include all clusters, and these; None where no rule tells what is a cluster.
+
+    Without constraints rows get shares of the components, and the tree says how surely the sides of its branches are
+    apart.
+    """
     rows = UnitedRows(fitted.rows, fitted.bound.prior, fitted.log_concentration, fitted.complete)
     found = united_tree(fitted.tree, rows, links)
     if found is None:
         return None
     if links is not None:
         found = found._replace(tree=without_forbidden(found.tree, links))
+    components = map_labels(fitted.tree)
     rise = float(found.tree.columns["log_q"][-1] - fitted.tree.columns["log_q"][-1])
-    n_components = float(find_front(fitted.tree, "map").size)
-    steps = {**fitted.steps, "n_components": n_components, "log_evidence_of_components": fitted.log_evidence}
-    return fitted._replace(tree=found.tree, log_evidence=fitted.log_evidence + rise, steps=steps), found.front
+    n_components = int(components.max()) + 1
+    steps = {**fitted.steps, "n_components": float(n_components), "log_evidence_of_components": fitted.log_evidence}
+    tree, shared = found.tree, None
+    if links is None and n_components > 1 and (shared := rows_in_shares(rows, components)) is not None:
+        tree = with_apart(tree, components, shared, seed)
+    evidence = fitted.log_evidence + rise
+    return fitted._replace(tree=tree, log_evidence=evidence, steps=steps, shared=shared), found.front
 
 
 def tree_of(forest: Forest, log_concentration: float) -> Tree:

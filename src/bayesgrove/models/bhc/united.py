@@ -67,6 +67,8 @@ def united_tree(tree: Tree, rows: Rows, links: Links | None = None) -> United | 
     cluster = clusters_of_components(rows, components)
     if links is not None:
         cluster = relabel(links.parted(components, cluster[components])[np.unique(components, return_index=True)[1]])
+    if int(cluster.max()) + 1 == front.size:
+        return United(tree, front)
     owner = node_labels(tree, components)
     heads = np.empty(front.size, np.int64)
     heads[owner[front]] = front

@@ -29,6 +29,7 @@ function readTree(t) {
     start: unpack(t.start),
     height: unpack(t.height),
     logOdds: unpack(t.log_odds),
+    apart: unpack(t.apart),
     firstItem: unpack(t.first_item),
     label: unpack(t.label),
     isOdds: t.is_odds,

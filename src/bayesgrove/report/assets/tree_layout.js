@@ -155,7 +155,11 @@ function nodeChance(tree, k) {
 function nodeWords(model, state, k) {
   const tree = model.tree;
   const lines = [tree.item[k] >= 0 ? itemName(model, tree.item[k], 120) : `Branch of ${count(tree.size[k], model.noun)}`];
-  if (tree.size[k] > 1 && tree.logOdds && !Number.isNaN(tree.logOdds[k])) lines.push(`One cluster with probability ${nodeChance(tree, k)}`);
+  const isUnion = tree.apart !== null && tree.apart[k] > 0;
+  if (tree.size[k] > 1 && tree.logOdds && !Number.isNaN(tree.logOdds[k])) {
+    lines.push(`One ${isUnion ? "component" : "cluster"} with probability ${nodeChance(tree, k)}`);
+  }
+  if (isUnion) lines.push(`Its sides are different clusters with probability ${chance(tree.apart[k])}`);
   const label = state.clusterOf[k];
   if (label >= 0) {
     const cluster = state.clusters[label];
