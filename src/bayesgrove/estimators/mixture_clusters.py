@@ -1,5 +1,6 @@
 """Clusters of the draws of a mixture, for `NRMMixture`: unions of components, how surely they are apart, their tree."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,8 +8,10 @@ import numpy as np
 from bayesgrove.agglomeration.draw_unions import clusters_of_draws, has_valleys
 from bayesgrove.inference.description import spread
 from bayesgrove.inference.diagnostics import Diagnostics, diagnose
+from bayesgrove.inference.label_choice import chance_of_other_labels
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.inference.similarity import pairs_between
+from bayesgrove.inference.verdict import with_labels
 from bayesgrove.likelihoods import Bound
 from bayesgrove.models.nrm.hyper import free_places, scaled
 from bayesgrove.stats.links import Links
@@ -57,15 +60,20 @@ def posterior_of(labels: np.ndarray, attributes: Any) -> Posterior:
     return Posterior(labels, {"n_clusters": labels.max(axis=2) + 1.0}, {}, attributes)
 
 
-def diagnose_both(components: Posterior, clusters: Posterior | None) -> Diagnostics:
-    """Diagnostics of components and, where there are any, of their unions."""
+def diagnose_both(components: Posterior, clusters: Posterior | None, estimate: str) -> Diagnostics:
+    """Diagnostics of components and, where there are any, of their unions; where all is well, of the labels too."""
     if clusters is None:
-        return components.diagnostics()
-    labels, united = (
-        relabel_draws(draws.labels.reshape(-1, draws.n_items)).reshape(draws.labels.shape)
-        for draws in (components, clusters)
-    )
-    return diagnose(labels, components.scalars, united)
+        found = components.diagnostics()
+    else:
+        labels, united = (
+            relabel_draws(draws.labels.reshape(-1, draws.n_items)).reshape(draws.labels.shape)
+            for draws in (components, clusters)
+        )
+        found = diagnose(labels, components.scalars, united)
+    if not found.converged or estimate == "map":
+        return found
+    chance = chance_of_other_labels((components if clusters is None else clusters).labels, estimate)
+    return replace(found, verdict=with_labels(found.verdict, chance))
 
 
 def probability_apart(posterior: Posterior, labels: np.ndarray) -> np.ndarray:

@@ -6,10 +6,10 @@ distribution at which one of all quantities does so with probability .05. Beside
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import chdtri
+from scipy.special import chdtri, ndtri
 
 MAX_R_HAT = 1.05
 """However few the effective draws: chains further apart than this do not agree."""
@@ -25,8 +25,12 @@ MARGIN = 2.0
 MIN_FACTOR, MAX_FACTOR = 1.25, 20.0
 """No more than so many times the draws are advised: beyond that, something else is wrong."""
 FAR_APART = 1.2
+TINY = 1e-9
 VARYING, CONSTANT, NOT_FINITE, TOO_SHORT = "", "constant", "not finite", "too short"
 
+MAX_OTHER_LABELS = 0.05
+"""Largest probability that another run would choose other labels."""
+LABELS = "the labels"
 NUMBER, SIZES, PAIRS, OTHER = (
     "the number of clusters",
     "cluster sizes",
@@ -209,6 +213,24 @@ def judge(
     more, remark = _advice(faults, largest, n_draws, is_apart=is_apart)
     finding = f"{start}: {'; '.join(_complaints(faults, errors))}"
     return Verdict(False, finding, n_draws, more, " ".join(filter(None, (remark, lone))), good, bad)
+
+
+def with_labels(verdict: Verdict, chance: float) -> Verdict:
+    """The verdict on a run that is trusted, and on its labels: `chance` that another run would choose others."""
+    if chance <= MAX_OTHER_LABELS:
+        return replace(verdict, trusted=(*verdict.trusted, LABELS))
+    factor = MARGIN * (ndtri(MAX_OTHER_LABELS) / min(ndtri(chance), -TINY)) ** 2
+    return replace(
+        verdict,
+        converged=False,
+        finding=f"Trusted for {_and(verdict.trusted)}, not for {LABELS}: another run would choose others with "
+        f"probability {chance:.2f}",
+        n_more_draws=None if factor > MAX_FACTOR else 100 * math.ceil((factor - 1.0) * verdict.n_draws / 100),
+        remark=" ".join(
+            filter(None, ("Two partitions are about equally good: representatives(2) shows both.", verdict.remark))
+        ),
+        doubtful=(LABELS,),
+    )
 
 
 def _are_in_different_places(rows: np.ndarray) -> bool:
