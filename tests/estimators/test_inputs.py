@@ -18,6 +18,7 @@ from bayesgrove.likelihoods import (
     Multinomial,
     Poisson,
 )
+from bayesgrove.likelihoods.families import NAMED
 
 pytestmark = pytest.mark.unit
 
@@ -128,6 +129,25 @@ def test_sparse_word_counts(estimator, kind):
     np.testing.assert_array_equal(model.score_samples(kind(counts)), dense.score_samples(counts))
     assert_halves(model)
     assert_sound(model, kind(counts))
+
+
+@pytest.mark.parametrize(
+    "family", ["bernoulli", "binomial", "multinomial", "negative-binomial", "poisson", "zero-inflated"]
+)
+def test_sparse_rows_are_read_where_0_is_nothing(estimator, family):
+    cells = generator(4).integers(0, 2, (9, 3)).astype(float)
+    for likelihood in (family, NAMED[family](2) if family == "binomial" else NAMED[family]()):
+        model = estimator(likelihood=likelihood)
+        table = model._read_input(sparse.csr_array(cells), reset=True)
+        np.testing.assert_array_equal(table.values, cells)
+        assert model.__sklearn_tags__().input_tags.sparse
+
+
+def test_sparse_flags(estimator):
+    flags = np.repeat([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]], 20, axis=0)
+    model = estimator(likelihood="bernoulli", random_state=0).fit(sparse.csr_array(flags))
+    assert evidence_of(model) == evidence_of(estimator(likelihood="bernoulli", random_state=0).fit(flags))
+    assert_halves(model)
 
 
 def test_memory_map(estimator, X, tmp_path):

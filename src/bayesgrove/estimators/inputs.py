@@ -14,8 +14,9 @@ from bayesgrove.estimators.frames import as_frame
 from bayesgrove.io.cells import is_anndata, rows_of_cells
 from bayesgrove.io.columns import unmasked
 from bayesgrove.io.frames import is_frame, is_polars, refuse_unread, row_names, table_from_frame
-from bayesgrove.likelihoods import Bernoulli, Bound, Multinomial
+from bayesgrove.likelihoods import Bernoulli, Bound
 from bayesgrove.likelihoods.base import IN_USE
+from bayesgrove.likelihoods.families import NAMED
 from bayesgrove.likelihoods.understanding import described_columns, given, left_out
 
 
@@ -100,16 +101,17 @@ class TableEstimator(BaseEstimator):
             del self.feature_names_in_
 
     def _accepts_sparse(self) -> bool:
-        """Whether the likelihood counts words, so that rows may be sparse."""
-        return isinstance(self.likelihood, Multinomial) or str(self.likelihood) == "multinomial"
+        """Whether 0 is nothing to the likelihood, so that rows may be sparse."""
+        kind = NAMED.get(self.likelihood) if isinstance(self.likelihood, str) else self.likelihood
+        return bool(getattr(kind, "takes_sparse", False))
 
     def _check_sparse(self, X: Any) -> None:
-        """Refuse a sparse matrix where cells are no counts of words, by the name of the likelihood."""
+        """Refuse a sparse matrix where 0 is a value like any other, by the name of the likelihood."""
         if sparse.issparse(X) and not self._accepts_sparse():
+            taking = ", ".join(sorted(name for name, kind in NAMED.items() if kind.takes_sparse))
             raise InvalidTableError(
-                f"{type(self).__name__} with likelihood={self.likelihood!r:.60} does not take sparse matrices; only "
-                "likelihood='multinomial' (counts, as of words) does. Give X.toarray(), or a representation of fewer "
-                "columns."
+                f"{type(self).__name__} with likelihood={self.likelihood!r:.60} does not take sparse matrices; these "
+                f"likelihoods do: {taking}. Give X.toarray(), or a representation of fewer columns."
             )
 
     def _is_binary(self) -> bool:

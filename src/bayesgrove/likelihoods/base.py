@@ -102,6 +102,8 @@ class Likelihood:
     """Parameters that a model can learn, named as in `contract.hyper`."""
     takes_categories: ClassVar[bool] = False
     """Whether the codes of a column of categories mean to it what they are; else they would be taken for numbers."""
+    takes_sparse: ClassVar[bool] = False
+    """Whether a cell of 0 is nothing counted or measured, so that rows may come as a sparse matrix."""
     of_all_columns: ClassVar[tuple[str, ...]] = ()
     """Parameters that are sequences by themselves, the same for all columns."""
 

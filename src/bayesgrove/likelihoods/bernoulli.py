@@ -54,6 +54,7 @@ class Bernoulli(Likelihood):
     """
 
     takes_categories: ClassVar[bool] = True
+    takes_sparse: ClassVar[bool] = True
     learnable: ClassVar[tuple[str, ...]] = ("a", "b")
 
     a: Any = None

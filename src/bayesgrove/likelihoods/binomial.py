@@ -88,6 +88,7 @@ class Binomial(Likelihood):
     -1.609438
     """
 
+    takes_sparse: ClassVar[bool] = True
     learnable: ClassVar[tuple[str, ...]] = ("a", "b")
 
     n_trials: Any = None

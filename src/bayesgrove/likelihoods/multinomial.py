@@ -187,6 +187,7 @@ class Multinomial(Likelihood):
     """
 
     per_column: ClassVar[bool] = False
+    takes_sparse: ClassVar[bool] = True
     learnable: ClassVar[tuple[str, ...]] = ("pseudo_count",)
 
     pseudo_count: Any = None

@@ -158,6 +158,7 @@ class NegativeBinomial(Likelihood):
     -1.791759
     """
 
+    takes_sparse: ClassVar[bool] = True
     learnable: ClassVar[tuple[str, ...]] = ("a", "b")
 
     dispersion: Any = None

@@ -83,6 +83,7 @@ class Poisson(Likelihood):
     -0.693147
     """
 
+    takes_sparse: ClassVar[bool] = True
     learnable: ClassVar[tuple[str, ...]] = ("shape", "rate")
 
     shape: Any = None

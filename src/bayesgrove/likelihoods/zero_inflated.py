@@ -150,6 +150,7 @@ class ZeroInflated(LogGaussian):
     -0.980829
     """
 
+    takes_sparse: ClassVar[bool] = True
     learnable: ClassVar[tuple[str, ...]] = ("strength", "shape", "rate")
 
     def check_cells(self, table: Table) -> None:
