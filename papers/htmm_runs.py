@@ -23,7 +23,7 @@ from bayesgrove.models.tree_hmm.parameters import make_prior
 from bayesgrove.models.tree_hmm.sampler import TreeMixtureSampler
 from bayesgrove.models.tree_hmm.schedules import default_steps
 from bayesgrove.models.tree_hmm.starts import LabelsStart
-from bayesgrove.models.tree_hmm.tables import MODES, Shape
+from bayesgrove.models.tree_hmm.tables import MODES, Shape, Strengths
 from bayesgrove.models.tree_hmm.vb import VB_DEFAULTS, vb_start
 from papers.htmm_test_trees import assign_test_trees
 
@@ -144,7 +144,8 @@ def fit_mix(rng: np.random.Generator, case: TreeCase, method: Method) -> Labels:
 def fit_inf(rng: np.random.Generator, case: TreeCase, method: Method) -> Labels:
     """The infinite mixture by the paper's procedure, with its rule for test trees."""
     shape = case.shape(method.n_states, method.missing)
-    settings = PaperSettings(shape, method.setting, n_sweeps=N_ITERATIONS, compat=method.how == "printed")
+    strengths = Strengths(*[method.setting] * 4)
+    settings = PaperSettings(shape, strengths, n_sweeps=N_ITERATIONS, compat=method.how == "printed")
     found = fit_paper(rng, case.train.forest, settings)
     return found.labels, assign_test_trees(rng, found, case.test.forest), found.n_clusters
 

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayesgrove.estimators.bhcc import BHCC
 from bayesgrove.estimators.cross_clusterer import CrossClusterer
 from bayesgrove.estimators.crosscat import CrossCat
+from bayesgrove.estimators.settings import refuses_others
 
 __all__ = ["BHCCImputer", "CrossCatImputer"]
 
@@ -29,6 +30,7 @@ class _ViewImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """The model, not yet fitted."""
         raise NotImplementedError
 
+    @refuses_others
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the model of views to a table with missing cells.
 
@@ -45,14 +47,14 @@ class _ViewImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             self.feature_names_in_ = self.model_.feature_names_in_
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+    @refuses_others
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit, and fill the missing cells of the same table.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_columns)
         y : ignored
-        **fit_params : ignored
 
         Returns
         -------

@@ -5,15 +5,21 @@ import inspect
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import bayesgrove as bg
 from bayesgrove.core.errors import InvalidSettingError
 from bayesgrove.core.lazy import lazy_import
 from bayesgrove.estimators.constraints import looks_partial, nearest_draw, read_links
 from bayesgrove.estimators.registry import MODELS
+from bayesgrove.impute import BHCCImputer
 from bayesgrove.stats.links import make_links
 
-TAKING = (bg.BHC, bg.NRMMixture)
+TAKING = {"must_link": (bg.BHC, bg.NRMMixture), "cannot_link": (bg.BHC, bg.NRMMixture)} | {
+    "sample_weight": (bg.TreeHMM, bg.TreeHMMMixture)
+}
 EVERY = [lazy_import(f"{model.module}:{model.name}") for model in MODELS.values()]
 X = np.arange(12.0).reshape(6, 2)
 
@@ -21,11 +27,18 @@ X = np.arange(12.0).reshape(6, 2)
 @pytest.mark.parametrize("name", ["must_link", "cannot_link", "sample_weight"])
 @pytest.mark.parametrize("kind", EVERY, ids=lambda kind: kind.__name__)
 def test_other_models_refuse_by_name(kind, name):
-    if kind in TAKING and name != "sample_weight":
+    if kind in TAKING[name]:
         assert name in inspect.signature(kind.fit).parameters
         return
-    with pytest.raises(TypeError, match=rf"^{kind.__name__}\.fit takes no {name}\. \w"):
-        kind().fit(X, **{name: [(0, 1)]})
+    for method in ("fit", "score"):
+        with pytest.raises(TypeError, match=rf"^{kind.__name__}\.{method} takes no {name}\. \w"):
+            getattr(kind(), method)(X, **{name: [(0, 1)]})
+
+
+@pytest.mark.parametrize("method", ["fit", "fit_transform"])
+def test_imputers_refuse_by_name(method):
+    with pytest.raises(TypeError, match=rf"^BHCCImputer\.{method} takes no sample_weight"):
+        getattr(BHCCImputer(), method)(X, sample_weight=np.ones(6))
 
 
 @pytest.mark.parametrize(
@@ -116,3 +129,8 @@ def test_metadata_routing():
     with sklearn.config_context(enable_metadata_routing=True):
         model = bg.NRMMixture().set_fit_request(must_link=True, cannot_link=False)
         assert model.get_metadata_routing().fit.requests == {"must_link": True, "cannot_link": False}
+        piped = make_pipeline(StandardScaler(), bg.BHC().set_fit_request(must_link=True))
+        with pytest.raises(InvalidSettingError, match="must_link names rows from 0 to 5"):  # it came through
+            piped.fit(X, must_link=[(0, 6)])
+        with pytest.raises(UnsetMetadataPassedError, match="cannot_link"):
+            piped.fit(X, cannot_link=[(0, 1)])

@@ -63,6 +63,14 @@ def test_chains_find_both_kinds(fitted):
     assert "Labels that set clusters apart" in titles
 
 
+def test_the_printed_procedure_takes_a_prior_for_each_family_of_tables():
+    """A strong prior of the emissions makes these even, and leaves the transitions alone."""
+    given = {**SHORT, "method": "paper", "concentration": 1.0, "prior_strength": {"emission": 1e7}}
+    tables = InfiniteTreeHMMMixture(**given).fit(documents())._parameters.tables
+    assert np.ptp(tables.emission) < 1e-3
+    assert np.ptp(tables.transition) > 0.1
+
+
 @pytest.mark.parametrize("method", WITHOUT_CHAINS)
 def test_methods_without_chains(method):
     model = InfiniteTreeHMMMixture(**{**SHORT, "method": method, **WITHOUT_CHAINS[method]}).fit(documents())
@@ -195,7 +203,8 @@ def test_the_number_of_states_may_be_chosen():
         ({"concentration": -1.0}, "concentration must be a positive number"),
         ({"concentration": np.inf}, "concentration must be finite"),
         ({"prior_strength": "auto", "method": "paper"}, "prior_strength must be a positive number, got 'auto'"),
-        ({"prior_strength": {"emission": 2.0}, "method": "paper"}, "has one number for all tables"),
+        ({"prior_strength": {"emission": 0.9}, "method": "paper"}, "needs prior_strength of at least 1, got 0.9"),
+        *(({"init": init, "method": "paper"}, "begins with one cluster") for init in ("labels", "vb", [0, 1])),
         ({"prior_strength": 0.5, "method": "paper"}, "needs prior_strength of at least 1"),
         ({"split_merge": "sequential"}, "split_merge is \"retained\" or None for method='gibbs'"),
         ({"method": "collapsed", "missing": "renorm"}, 'method="collapsed" sums all tables out'),

@@ -356,3 +356,38 @@ def test_one_cluster_is_the_root_and_surely_one(model):
     assert tree.n_nodes == 25
     assert tree.nodes["probability"][tree.root] == 1.0
     assert model.fit(documents()[:1]).tree_.n_nodes == 1
+
+
+@pytest.mark.parametrize("estep", ["exact", "paper"])
+def test_counts_of_trees_are_repeated_trees(estep):
+    """A tree with the count 3 is three trees."""
+    data, counts = documents(), np.arange(len(documents())) % 4 + 1
+    settings = {**MIXTURE, "estep": estep, "tol": 0.0, "max_iter": 6}
+    repeated = data[np.repeat(np.arange(len(data)), counts)]
+    weighted = TreeHMMMixture(**settings).fit(data, sample_weight=counts)
+    plain = TreeHMMMixture(**settings).fit(repeated)
+    np.testing.assert_allclose(weighted.objective_, plain.objective_, rtol=1e-10)
+    np.testing.assert_allclose(weighted.score_samples(data), plain.score_samples(data), rtol=1e-8)
+    assert weighted.labels_.size == len(data)
+    alone = TreeHMM(2, max_iter=6, estep=estep, random_state=0)
+    scores = [clone(alone).fit(repeated).score_samples(data), alone.fit(data, sample_weight=counts).score_samples(data)]
+    np.testing.assert_allclose(*scores, rtol=1e-8)
+    assert not np.allclose(scores[0], clone(alone).fit(data).score_samples(data), rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ([1, 2], r"one count for each of the \d+ trees, got shape \(2,\)"),
+        (0, "whole numbers from 1"),
+        (-1, "whole numbers from 1"),
+        (1.5, "whole numbers from 1"),
+        (np.nan, "whole numbers from 1"),
+        (np.inf, "whole numbers from 1"),
+        ("two", "whole numbers from 1"),
+    ],
+)
+def test_what_is_no_count_is_refused(counts, words):
+    counts = counts if isinstance(counts, list) else [counts] * len(documents())
+    with pytest.raises(InvalidSettingError, match=words):
+        TreeHMM(2).fit(documents(), sample_weight=counts)

@@ -14,7 +14,7 @@ from bayesgrove.models.tree_hmm import paper
 from bayesgrove.models.tree_hmm.engine import expected_counts
 from bayesgrove.models.tree_hmm.links import plain_links, unique_links
 from bayesgrove.models.tree_hmm.parameters import make_prior
-from bayesgrove.models.tree_hmm.tables import RENORM, Shape, stack, zero_counts
+from bayesgrove.models.tree_hmm.tables import RENORM, Shape, Strengths, stack, zero_counts
 from bayesgrove.stats.partitions import adjusted_rand
 from reference.tree_hmm_engine import forest_of
 from reference.tree_sets import random_forest
@@ -101,7 +101,7 @@ def test_test_trees_that_nothing_changes_stay():
 
 def test_what_the_procedure_cannot_do():
     with pytest.raises(InvalidSettingError, match=r"needs prior_strength of at least 1, got 0\.5"):
-        paper.fit_paper(generator(8), some_forest(), settings(strength=0.5))
+        paper.fit_paper(generator(8), some_forest(), settings(strengths=Strengths(1.5, 1.5, 0.5, 1.5)))
     forest = TreeData.from_parents([[0.5, 1.5]], [[-1, 0]]).forest
     with pytest.raises(InvalidSettingError, match='method="paper" knows no continuous labels'):
         paper.fit_paper(generator(8), forest, settings())

@@ -63,7 +63,8 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
     init : {"auto", "labels", "vb", "one", "random"} or array of labels, default="auto"
         Where chains begin. "labels" is the partition of a collapsed mixture of labels given their parents' labels, "vb"
         a variational fit; "auto" takes "labels" where positions are shared, else "vb". After "labels", `labels_` is
-        that partition unless the chains find one that is more probable under the same mixture.
+        that partition unless the chains find one that is more probable under the same mixture. "paper" begins with one
+        cluster ("auto" or "one"; others are refused).
     positions : {"auto", "own", "shared"}, default="auto"
         Whether tables depend on a child's position. "auto" compares lower bounds on the evidence of both where there
         are at least 30 labels; `positions_` says what was taken.

@@ -34,11 +34,14 @@ class SavedEstimator(BaseEstimator):
     result_: Result
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Have every `fit` and `partial_fit` say what it compiles, and refuse by name what it does not take."""
+        """Have `fit` and `partial_fit` say what they compile; they and `score` refuse by name what is not taken."""
         super().__init_subclass__(**options)
         for name in ("fit", "partial_fit"):
             if name in vars(cls):
-                setattr(cls, name, refuses_others(tells_of_compilation(vars(cls)[name])))
+                setattr(cls, name, tells_of_compilation(vars(cls)[name]))
+        for name in ("fit", "partial_fit", "score"):
+            if name in vars(cls):
+                setattr(cls, name, refuses_others(vars(cls)[name]))
 
     def save(self, path: Any) -> None:
         """Write the fitted model to a file that `bayesgrove.load` reads; arrays and JSON, never pickle.

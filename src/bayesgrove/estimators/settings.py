@@ -53,7 +53,7 @@ def check_learnable(name: str, value: Any, *, may_learn: bool = True) -> None:
 
 
 INSTEAD = {
-    "sample_weight": "Repeat rows instead, as np.repeat(X, counts, axis=0) does: a count of 3 stands for three rows.",
+    "sample_weight": "Repeat rows instead, np.repeat(X, counts, axis=0); TreeHMM and TreeHMMMixture take counts.",
     "must_link": "BHC and NRMMixture take constraints.",
     "cannot_link": "BHC and NRMMixture take constraints.",
 }

@@ -23,6 +23,7 @@ from bayesgrove.estimators.tree_inputs import (
     check_tree_settings,
     fitting_trees,
     new_trees,
+    tree_counts,
 )
 from bayesgrove.estimators.tree_layout import TREES, restored_parameters, restored_prior
 from bayesgrove.estimators.tree_reports import report_result
@@ -357,7 +358,7 @@ class EMTreeEstimator(TreeEstimator):
     objective_: np.ndarray
     converged_: bool
 
-    def fit(self, X: TreeData, y: Any = None) -> Self:
+    def fit(self, X: TreeData, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Find tables, and weights where there are several components, by expectation maximisation.
 
         Parameters
@@ -365,6 +366,9 @@ class EMTreeEstimator(TreeEstimator):
         X : TreeData
         y : ignored
             For scikit-learn's sake.
+        sample_weight : int array of shape (n_trees,), optional
+            How many equal trees each one stands for: the fit is that to the trees repeated as often. The rare labels
+            (`min_count`) and the default prior of numeric labels are found from each tree once.
         """
         check_tree_settings(self)
         check_em_settings(self)
@@ -372,12 +376,14 @@ class EMTreeEstimator(TreeEstimator):
         check_whole("n_states", self.n_states, 1)
         n_components = self._n_components()
         data, self._schema = fitting_trees(X, self)
+        counts = tree_counts(sample_weight, len(data))
         self._seed = resolve_seed(self.random_state)
         prior = make_prior(data.forest, self.n_states, self.missing, strengths)
         settings = EMSettings(self.n_init, self.max_iter, self.tol, self.estep)
         links = plain_links(data.forest) if self.estep == "paper" else unique_links(data.forest)
         progress = getattr(self, "_progress", None)
-        fitted = fit_em(generator(self._seed, FIT_PATH), links, prior, n_components, settings, progress=progress)
+        rng = generator(self._seed, FIT_PATH)
+        fitted = fit_em(rng, links, prior, n_components, settings, progress=progress, counts=counts)
         self.objective_, self.converged_, self._about = fitted.trace, fitted.converged, self._describe()
         self._keep_fit(data, prior, fitted)
         return self

@@ -17,6 +17,7 @@ from bayesgrove.trees.forest import OVERFLOW_RULES
 
 EMISSIONS = ("auto", "discrete", "gaussian")
 LEARN = "auto"
+STARTS_OF_PAPER = ("auto", "one")
 MOST_TABLE_BYTES = 2 * 2**30
 
 
@@ -54,6 +55,12 @@ def check_infinite_settings(model: Any, *, may_learn: bool) -> None:
     check_choice("method", model.method, fitting.METHODS)
     if isinstance(model.init, str):
         check_choice("init", model.init, fitting.INITS)
+    if model.method == "paper" and not (isinstance(model.init, str) and model.init in STARTS_OF_PAPER):
+        raise InvalidSettingError(
+            f'method="paper" begins with one cluster, as printed, got init={model.init!r:.60}. Leave init at "auto", '
+            'or take method="gibbs".',
+            setting="init",
+        )
     check_choice("positions", model.positions, POSITIONS)
     check_whole("n_init", model.n_init, 1)
     if model.max_iter is not None:
@@ -130,6 +137,25 @@ def fitting_trees(X: Any, model: Any) -> tuple[TreeData, TreeSchema]:
         data = with_n_labels(data, 1)
     check_memory(data, model)
     return data, TreeSchema(data.vocabulary or None, n_labels, data.max_outdegree, n_columns)
+
+
+def tree_counts(sample_weight: Any, n_trees: int) -> np.ndarray | None:
+    """How many trees each tree stands for; None where each stands for itself."""
+    if sample_weight is None:
+        return None
+    counts = np.asarray(sample_weight)
+    if counts.shape != (n_trees,):
+        raise InvalidSettingError(
+            f"sample_weight must have one count for each of the {n_trees} trees, got shape {counts.shape}.",
+            setting="sample_weight",
+        )
+    if counts.dtype.kind not in "biuf" or not np.all((counts >= 1) & (counts == np.floor(counts)) & (counts < np.inf)):
+        raise InvalidSettingError(
+            "sample_weight must hold whole numbers from 1: how many equal trees each one stands for. "
+            "Leave out trees that stand for none.",
+            setting="sample_weight",
+        )
+    return counts.astype(np.float64)
 
 
 def with_n_labels(data: TreeData, n_labels: int) -> TreeData:

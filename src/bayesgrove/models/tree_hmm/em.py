@@ -50,7 +50,7 @@ class DistinctTrees(NamedTuple):
 
     links: Links
     multiplicity: np.ndarray
-    """float64 (n_distinct,): how many trees are equal to it."""
+    """float64 (n_distinct,): how many trees are equal to it, or the sum of their weights."""
     number: np.ndarray
     """(n_trees,): which of the different trees each one is."""
 
@@ -99,8 +99,11 @@ def fit_em(
     settings: EMSettings = EM_DEFAULTS,
     start: tuple[np.ndarray, Parameters] | None = None,
     progress: Progress | None = None,
+    counts: np.ndarray | None = None,
 ) -> EMFit:
     """The best of several runs of EM; `start` gives weights and components in place of random ones.
+
+    `counts` says how many trees each one stands for.
 
     Notes
     -----
@@ -109,7 +112,7 @@ def fit_em(
     """
     check_settings(prior, n_components, settings)
     n_runs = settings.n_init if start is None else 1
-    trees, runs = distinct_trees(links), []
+    trees, runs = distinct_trees(links, counts), []
     for run in range(n_runs):
         first = _random_start(rng, prior, n_components) if start is None else _Mixture(*start)
         inner = None if progress is None else _part_of(progress, run, n_runs, settings.max_iter)
@@ -148,10 +151,11 @@ def as_mode(prior: TreePrior, settings: EMSettings) -> tuple[TreePrior, EMSettin
     return larger, settings._replace(point="mode", weight_strength=settings.weight_strength + 1.0)
 
 
-def distinct_trees(links: Links) -> DistinctTrees:
+def distinct_trees(links: Links, counts: np.ndarray | None = None) -> DistinctTrees:
     """Equal trees as one; plain links have no equal roots and stay as they are."""
-    roots, number, multiplicity = np.unique(links.roots, return_inverse=True, return_counts=True)
-    return DistinctTrees(links._replace(roots=roots), multiplicity.astype(np.float64), number.reshape(-1))
+    roots, number = np.unique(links.roots, return_inverse=True)
+    multiplicity = np.bincount(number.reshape(-1), weights=counts).astype(np.float64)
+    return DistinctTrees(links._replace(roots=roots), multiplicity, number.reshape(-1))
 
 
 def assign(log_likelihood: np.ndarray, weights: np.ndarray) -> Assignment:

@@ -317,11 +317,9 @@ def fit_by_vb(problem: Problem, settings: Settings, progress: Progress | None = 
 def fit_by_paper(problem: Problem, settings: Settings) -> Found:
     """Where the printed procedure ended."""
     concentration, strengths, n_states = problem.first_concentration, problem.first_strengths, number_of_states(problem)
-    if len(set(strengths)) > 1:
-        raise InvalidSettingError(f'method="paper" has one number for all tables, got {strengths!r}.')
     prior = make_prior(problem.forest, n_states, problem.missing, strengths)
     n_sweeps = N_SWEEPS if settings.max_iter is None else settings.max_iter
-    how = PaperSettings(prior.shape, strengths.initial, concentration, n_sweeps, bool(settings.compat))
+    how = PaperSettings(prior.shape, strengths, concentration, n_sweeps, bool(settings.compat))
     fit = fit_paper(generator(problem.seed, FIT_PATH), problem.forest, how)
     parameters = Parameters(fit.tables, np.zeros((len(fit.tables.switching), n_states, 0, 2)))
     return Found(

@@ -42,8 +42,8 @@ class PaperSettings(NamedTuple):
 
     Attributes
     ----------
-    strength : float
-        alpha of all tables, at least 1.
+    strengths : Strengths
+        alpha of each family of tables, at least 1.
     concentration : float
         gamma.
     compat : bool
@@ -52,7 +52,7 @@ class PaperSettings(NamedTuple):
     """
 
     shape: Shape
-    strength: float = 1.5
+    strengths: Strengths = Strengths(1.5, 1.5, 1.5, 1.5)
     concentration: float = 10.0
     n_sweeps: int = N_SWEEPS
     compat: bool = True
@@ -92,9 +92,10 @@ def fit_paper(rng: np.random.Generator, forest: Forest, settings: PaperSettings)
 
 def check_settings(forest: Forest, settings: PaperSettings) -> None:
     """Raise `InvalidSettingError` for what the published procedure cannot do."""
-    if settings.strength < 1.0:
+    least = min(settings.strengths)
+    if least < 1.0:
         raise InvalidSettingError(
-            f'method="paper" needs prior_strength of at least 1, got {settings.strength}: smaller ones have no mode. '
+            f'method="paper" needs prior_strength of at least 1, got {least}: smaller ones have no mode. '
             'Raise it, or take method="gibbs".'
         )
     if forest.values is not None:
@@ -121,10 +122,10 @@ def log_uniform(forest: Forest, links: Links, settings: PaperSettings) -> np.nda
 def draw_first_tables(rng: np.random.Generator, settings: PaperSettings) -> Tables:
     """Tables of a new component: from the prior, or with transitions normalised over the wrong states."""
     shape = settings.shape
-    found = draw_tables(rng, zero_counts(1, shape), Strengths(*[settings.strength] * 4), shape.mode)
+    found = draw_tables(rng, zero_counts(1, shape), settings.strengths, shape.mode)
     if not settings.compat:
         return found
-    concentrations = np.full(shape.n_states + 1, settings.strength)
+    concentrations = np.full(shape.n_states + 1, settings.strengths.transition)
     drawn = rng.dirichlet(concentrations, (1, shape.n_positions, shape.n_states))
     return found._replace(transition=np.ascontiguousarray(np.swapaxes(drawn, 2, 3)))
 
@@ -179,7 +180,7 @@ def em_step(links: Links, nodes: Links, labels: np.ndarray, tables: Tables, sett
         weights = np.zeros((len(tables.switching), labels.size))
         weights[labels, np.arange(labels.size)] = 1.0
         counts = expected_counts(links, tables, shape.mode, weights)
-    return with_mean(counts, Strengths(*[settings.strength - 1.0 + CELL_FLOOR] * 4), shape.mode)
+    return with_mean(counts, Strengths(*[strength - 1.0 + CELL_FLOOR for strength in settings.strengths]), shape.mode)
 
 
 def count_as_printed(
