@@ -1,5 +1,6 @@
 """What is refused, by `fit` and after it: the message names the rule, the place and the value."""
 
+import re
 import tracemalloc
 from pathlib import Path
 
@@ -107,8 +108,12 @@ def test_cells_that_do_not_fit_the_likelihood(estimator, likelihood, data, messa
 
 
 def test_sparse_needs_a_likelihood_of_counts(estimator):
-    with pytest.raises(InvalidTableError, match="with likelihood='gaussian' does not take sparse matrices"):
-        estimator(likelihood="gaussian").fit(sparse.eye_array(4).tocsr())
+    for likelihood in ("gaussian", "auto", {"x0": "poisson"}):
+        words = (
+            rf"with likelihood={re.escape(repr(likelihood))} does not take sparse .* do: bernoulli, .*, zero-inflated"
+        )
+        with pytest.raises(InvalidTableError, match=words):
+            estimator(likelihood=likelihood).fit(sparse.eye_array(4).tocsr())
 
 
 def test_number_of_trials_guessed_is_said(estimator):

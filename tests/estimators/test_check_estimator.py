@@ -8,7 +8,8 @@ from bayesgrove import BHC, BHCC, BHMC, RBHMC, CrossCat, IncrementalBHC, NRMMixt
 pytestmark = pytest.mark.unit
 
 
-SHORT = {"n_chains": 2, "n_tune": 5, "n_draws": 10}
+SHORT = {"n_chains": 2, "n_tune": 5, "n_draws": 3}
+"""Too few draws for diagnostics, which conventions do not depend on and which would take a third of the time."""
 ONE_LEVEL = {"depth": 1, "alpha": 1.0, "gamma": 0.02, "component_variance": 0.05, "base_variance": 1.5}
 ONE_LEVEL |= {"n_chains": 2, "n_tune": 40, "n_draws": 40, "n_jobs": 1}
 """A flat mixture whose leaves have a component each, at the scale of standardised blobs."""
@@ -22,7 +23,6 @@ ONE_LEVEL |= {"n_chains": 2, "n_tune": 40, "n_draws": 40, "n_jobs": 1}
         RandomizedBHCC(),
         IncrementalBHC(),
         NRMMixture(**SHORT),
-        NRMMixture("nggp", sampler="gibbs", **SHORT),
         CrossCat(**SHORT),
         BHMC(**ONE_LEVEL),
         RBHMC(**ONE_LEVEL),

@@ -21,7 +21,7 @@ def two_squares(n_each=100):
 
 @pytest.fixture(scope="module")
 def squares():
-    return bg.NRMMixture("dp", likelihood="gaussian", **SHORT).fit(two_squares())
+    return bg.NRMMixture("gaussian", "dp", **SHORT).fit(two_squares())
 
 
 def test_clusters_are_unions_of_components(squares):

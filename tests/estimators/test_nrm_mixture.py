@@ -28,6 +28,7 @@ def fitted(X, **settings):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
+        ({"likelihood": "nggp"}, "likelihood, the first argument, .* Give process='nggp'"),
         *(({"process": value}, "process must be one of") for value in ("x", None)),
         *(({"sampler": value}, "sampler must be one of") for value in ("x", None)),
         *(({"estimate": value}, "estimate must be one of") for value in ("x", None)),
@@ -43,6 +44,8 @@ def fitted(X, **settings):
         ({"random_state": -1}, "random_state must be"),
         ({"resume": True}, "resume=True needs run_dir"),
         ({"init": "x"}, "init must be one of guide, bhc, one, singletons, ibhc, randomized-bhc or an array"),
+        *(({name: 0}, f"{name} must be a whole number of at least 1, got 0") for name in ("n_global", "n_local")),
+        *(({name: 3, "sampler": "gibbs"}, f"{name} is a setting of the samplers") for name in ("n_global", "n_local")),
         *(({"init": value}, "init must have one label for each of the 40 rows") for value in ([0, 1], 3, None)),
         ({"init": np.zeros((40, 1), int)}, r"init must have one label .*got shape \(40, 1\)"),
     ],
@@ -51,6 +54,21 @@ def fitted(X, **settings):
 def test_settings_out_of_range(X, settings, message):
     with pytest.raises(InvalidSettingError, match=message):
         fitted(X, **settings)
+
+
+@pytest.mark.parametrize(("sampler", "move"), [("tree-guided", "anchors"), ("paper", "paper")])
+def test_numbers_of_global_and_local_moves(X, sampler, move):
+    """Every global move proposes a split or a merge, or finds one cluster only; local draws stand in the schedule."""
+    settings = {"sampler": sampler, "n_chains": 1, "n_tune": 0, "n_draws": 30, "n_global": 3, "n_local": 1}
+    model = fitted(X, **settings)
+    steps = {step.move: step for step in model._schedule.draw}
+    deepest = steps["paper" if sampler == "paper" else "local"]
+    assert deepest.options["depth"] == 1
+    usual = fitted(X, **{**settings, "n_global": 12})
+    assert model.acceptance_[move] != usual.acceptance_[move]
+    if sampler == "paper":
+        counts = model.acceptance_[move]
+        assert counts["splits"] + counts["merges"] <= 90
 
 
 @pytest.mark.parametrize("estimate", ["vi", "binder", "map"])

@@ -25,7 +25,7 @@ def X():
     [("pitman-yor", {}), ("mfm", {}), ("mfm", {"components": ("poisson", 3.0), "concentration": 0.5})],
 )
 def test_three_clusters(X, process, settings, sampler):
-    model = bg.NRMMixture(process, sampler=sampler, **settings, **SHORT).fit(X)
+    model = bg.NRMMixture(process=process, sampler=sampler, **settings, **SHORT).fit(X)
     assert model.n_clusters_ == 3
     assert model.predict([[6.0, 6.0]]).tolist() == [2]
     learned = {"concentration", "sigma"} if process == "pitman-yor" else {"concentration"} - settings.keys()
@@ -35,7 +35,7 @@ def test_three_clusters(X, process, settings, sampler):
 @pytest.mark.parametrize("process", ["pitman-yor", "mfm"])
 def test_saved_and_loaded(X, process, tmp_path):
     settings = {"components": ("poisson", 3.0)} if process == "mfm" else {"concentration": -0.1, "sigma": 0.3}
-    model = bg.NRMMixture(process, **settings, **SHORT).fit(X)
+    model = bg.NRMMixture(process=process, **settings, **SHORT).fit(X)
     model.save(tmp_path / "model.bg")
     loaded = bg.load(tmp_path / "model.bg")
     np.testing.assert_array_equal(loaded.labels_, model.labels_)
@@ -52,10 +52,10 @@ def test_saved_and_loaded(X, process, tmp_path):
 @pytest.mark.parametrize("process", ["pitman-yor", "mfm"])
 def test_the_published_sampler_refuses_them(X, process):
     with pytest.raises(InvalidSettingError, match=f"knows the processes dp, nggp, nig, got process='{process}'"):
-        bg.NRMMixture(process, sampler="paper").fit(X)
+        bg.NRMMixture(process=process, sampler="paper").fit(X)
 
 
 def test_as_many_clusters_as_rows_may_be_where_a_chain_begins(X):
     """The table of V(K) grows and shrinks with the number of clusters."""
-    model = bg.NRMMixture("mfm", init="singletons", **SHORT).fit(X)
+    model = bg.NRMMixture(process="mfm", init="singletons", **SHORT).fit(X)
     assert model.n_clusters_ == 3

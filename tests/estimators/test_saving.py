@@ -151,7 +151,9 @@ def saved(tmp_path_factory):
         "mixed": BHC(likelihood=Columns([GaussianDiagonal(), Categorical()])).fit(table),
         "categorical": BHC(likelihood="categorical").fit(codes),
         "incremental": IncrementalBHC(likelihood="gaussian", random_state=0).fit(X),
-        "mixture": NRMMixture("nggp", n_chains=2, n_tune=5, n_draws=8, init=np.arange(24) % 3, random_state=0).fit(X),
+        "mixture": NRMMixture(
+            process="nggp", n_chains=2, n_tune=5, n_draws=8, init=np.arange(24) % 3, random_state=0
+        ).fit(X),
         "stream": IncrementalBHC(likelihood=Columns([GaussianDiagonal(), Categorical()])).fit(table),
     }
     for name, model in models.items():

@@ -147,7 +147,7 @@ def test_mixtures_visit_all_partitions(name):
     values = table(name, 5)
     evidence, alpha = evidence_of(name, values), 0.0
     settings = {**CHAINS, "n_tune": 50, "n_draws": 1_000, "thin": 10}
-    model = bg.NRMMixture("dp", 1.0, likelihood=mixed(name), hyper="fixed", **settings).fit(values)
+    model = bg.NRMMixture(mixed(name), "dp", 1.0, hyper="fixed", **settings).fit(values)
 
     def log_joint(labels):
         own = [frozenset(block) for block in crosscat.blocks(np.asarray(labels).tolist())]

@@ -7,6 +7,7 @@ import numpy as np
 
 import bayesgrove as bg
 from bayesgrove.core.rng import generator
+from bayesgrove.estimators.bhmc import METHODS as METHODS_OF_BHMC
 from bayesgrove.estimators.chains import ChainEstimator
 from bayesgrove.estimators.mixture_processes import KINDS
 from bayesgrove.estimators.nested import MEANS, SAMPLERS
@@ -39,7 +40,7 @@ CASES: dict[str, dict[str, Any]] = {
 CHOICES: dict[str, dict[str, tuple[Any, ...]]] = {
     "CrossCat": {"new_view": tuple(PROPOSALS), "n_temperatures": (1, 2)},
     "NRMMixture": {"process": tuple(KINDS), "sampler": (*NRM_SAMPLERS, "paper")},
-    "BHMC": {"sampler": SAMPLERS, "means": MEANS, "path": PATHS},
+    "BHMC": {"method": METHODS_OF_BHMC, "sampler": SAMPLERS, "means": MEANS, "path": PATHS},
     "RBHMC": {
         "penalty": tuple(PENALTIES),
         "sampler": SAMPLERS,

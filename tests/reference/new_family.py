@@ -126,7 +126,7 @@ def check_trees():
 def check_mixture():
     """NRMMixture: the log joint of every draw."""
     values = table()
-    model = bg.NRMMixture("dp", 1.0, likelihood=LIKELIHOOD, hyper="fixed", **CHAINS).fit(values)
+    model = bg.NRMMixture(LIKELIHOOD, "dp", 1.0, hyper="fixed", **CHAINS).fit(values)
     evidence = evidence_of(values)
     for labels, found in zip(model.posterior_.labels[0], model.posterior_.scalars["log_joint"][0], strict=True):
         own = [frozenset(block) for block in crosscat.blocks(labels.tolist())]

@@ -92,6 +92,13 @@ def test_every_public_method_says_what_it_gives(name):
             assert inspect.getdoc(getattr(kind, method)), f"{name}.{method}"
 
 
+def test_the_likelihood_comes_first():
+    parameters = {name: [*inspect.signature(getattr(bg, name)).parameters] for name in CLASSES}
+    taking = {name for name, found in parameters.items() if "likelihood" in found and name != "Result"}
+    assert {"BHC", "BHCC", "BHMC", "CrossCat", "NRMMixture", "RBHMC"} <= taking
+    assert {name for name in taking if parameters[name][0] != "likelihood"} == set()
+
+
 def test_importing_the_package_loads_nothing_heavy_and_is_quick():
     settings = {"PYTHONPATH": str(Path(bg.__file__).resolve().parents[1])}
     done = subprocess.run(

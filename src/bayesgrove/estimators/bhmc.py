@@ -1,8 +1,26 @@
 """`BHMC`: Bayesian hierarchical mixture clustering."""
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
 from bayesgrove.estimators.nested import NestedEstimator
+from bayesgrove.estimators.settings import check_choice
+from bayesgrove.inference.diagnostics import Diagnostics
+from bayesgrove.inference.posterior import Posterior
+from bayesgrove.inference.verdict import Verdict
+from bayesgrove.likelihoods import Bound
+from bayesgrove.models.nested.hyperparameters import Numbers
+from bayesgrove.models.nested.target import Target
+from bayesgrove.models.nested.variational_sampler import VariationalSampler, draw_schedule
+from bayesgrove.models.nested.variational_search import search
+
+METHODS = ("mcmc", "variational")
+APPROXIMATE = (
+    "Independent draws from a variational approximation, which understates how uncertain rows, nodes and components are"
+)
 
 
 class BHMC(NestedEstimator):
@@ -14,6 +32,9 @@ class BHMC(NestedEstimator):
 
     Parameters
     ----------
+    likelihood : None, str or Likelihood, default=None
+        None: Gaussian components with the two variances. Or any conjugate likelihood with fixed hyperparameters, such
+        as "bernoulli" or `GaussianDiagonal(...)`; its parameters are integrated out.
     depth : int, default=3
         Levels below the root (L in the paper).
     alpha : float or "auto", default=0.4
@@ -26,9 +47,6 @@ class BHMC(NestedEstimator):
         Variance of rows around the mean of their component, and of these means around 0, in every column of what is
         sampled (after `center`, `n_pca` and `scale`). They say what counts as near. "auto" estimates them from the rows
         and, with drawn means, learns them from there; with a `likelihood` they are not used.
-    likelihood : None, str or Likelihood, default=None
-        None: Gaussian components with the two variances. Or any conjugate likelihood, with its numbers fixed, such as
-        "bernoulli" or `GaussianDiagonal(...)`; its parameters are integrated out.
     n_components : int, optional
         So many components instead of countably many.
     path : {"gibbs", "mh"}, default="gibbs"
@@ -37,6 +55,10 @@ class BHMC(NestedEstimator):
         Also move whole subtrees. Chains mix far better.
     split_merge : bool, default=False
         Also divide and join siblings with all that hangs below them.
+    method : {"mcmc", "variational"}, default="mcmc"
+        "variational" maximises a bound on the evidence from several deterministic starts; the draws are independent
+        draws from the approximation. It takes spherical Gaussian components and complete rows; numbers that are "auto"
+        are at their best values. See Notes.
     sampler : {"exact", "paper"}, default="exact"
         "paper" is the printed sampler: `path="mh"` without regraft. Without a penalty it is valid, only slow.
     means : {"sampled", "collapsed"}, default="sampled"
@@ -91,6 +113,12 @@ class BHMC(NestedEstimator):
     likelihood_ : Likelihood
     acceptance_ : dict
         How many paths changed, how many subtrees moved.
+    log_evidence_ : float
+        With `method="variational"`: the bound on the log evidence given the numbers above. It can be compared with
+        that of other such fits to the same rows, of other depths or concentrations.
+    bound_trace_ : array
+        With `method="variational"`: the bound, and the log prior density of numbers that are learned, round by round.
+        Not kept in model files.
     result_ : Result
 
     Notes
@@ -100,6 +128,11 @@ class BHMC(NestedEstimator):
     theta ~ N(0, h2 I). "auto" puts Gamma(1, 1) priors on concentrations, and inverse Gamma priors of shape 2 on the
     variances, whose means are the values that raise the evidence bound of a tree of the rows (of many, of 400); chains
     begin there, and collapsed components (`means="collapsed"`) keep these values.
+
+    In the variational approximation rows choose components independently of one another, each component has one leaf
+    and one table per node, and weights and means have the best distributions given that. Neither tree nor number of
+    components varies, and the chances of rows between components are too near to 0 and 1, as mean-field
+    approximations are.
 
     A new row joins a leaf or branches off below an inner node; `predict_proba` gives the probability of the leaves of
     the tree shown and, last, of all new branches.
@@ -127,6 +160,7 @@ class BHMC(NestedEstimator):
 
     def __init__(
         self,
+        likelihood: Any = None,
         depth: int = 3,
         alpha: Any = 0.4,
         gamma: Any = 1.0,
@@ -134,11 +168,11 @@ class BHMC(NestedEstimator):
         component_variance: Any = "auto",
         base_variance: Any = "auto",
         *,
-        likelihood: Any = None,
         n_components: int | None = None,
         path: str = "gibbs",
         regraft: bool = True,
         split_merge: bool = False,
+        method: str = "mcmc",
         sampler: str = "exact",
         means: str = "sampled",
         center: bool = False,
@@ -156,17 +190,18 @@ class BHMC(NestedEstimator):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
+        self.likelihood = likelihood
         self.depth = depth
         self.alpha = alpha
         self.gamma = gamma
         self.gamma0 = gamma0
         self.component_variance = component_variance
         self.base_variance = base_variance
-        self.likelihood = likelihood
         self.n_components = n_components
         self.path = path
         self.regraft = regraft
         self.split_merge = split_merge
+        self.method = method
         self.sampler = sampler
         self.means = means
         self.center = center
@@ -183,3 +218,53 @@ class BHMC(NestedEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @property
+    def _is_variational(self) -> bool:
+        return self.method == "variational"
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        check_choice("method", self.method, METHODS)
+        if not self._is_variational:
+            return
+        if not self._is_sampled() or self.n_components is not None or self.sampler != "exact":
+            raise InvalidSettingError(
+                'method="variational" takes spherical Gaussian components, countably many, with complete rows: leave '
+                'likelihood, n_components, means and sampler as they are, or take method="mcmc".',
+                setting="method",
+            )
+
+    def _make_target(self, bound: Bound, numbers: Numbers) -> Target:
+        target = super()._make_target(bound, numbers)
+        if not self._is_variational:
+            return target
+        found = search(bound.values, self.depth, numbers.values, numbers.hyperpriors)
+        self._approximation, self.bound_trace_ = found.approximation, np.array(found.trace)
+        self.log_evidence_ = (
+            found.log_evidence + bound.log_measure + self._preparation.log_measure() * len(bound.values)
+        )
+        fixed = np.full_like(target.hyperpriors, np.nan)
+        return target._replace(values=found.approximation.values, hyperpriors=fixed)
+
+    def _make_sampler(self, target: Target) -> Any:
+        if not self._is_variational:
+            return super()._make_sampler(target)
+        about = {**self._fingerprint(), "method": self.method}
+        return VariationalSampler(target, self._bound.log_measure, about, self._approximation)
+
+    def _make_schedule(self) -> Any:
+        return draw_schedule(self.thin) if self._is_variational else super()._make_schedule()
+
+    def _diagnose(self, posterior: Posterior) -> Diagnostics:
+        found = super()._diagnose(posterior)
+        return replace(found, verdict=Verdict(True, APPROXIMATE, posterior.n_draws)) if self._is_variational else found
+
+    def _extra_numbers(self) -> dict[str, float]:
+        return {"log_evidence": self.log_evidence_} if self._is_variational else {}
+
+    def _restore_numbers(self, numbers: dict[str, float]) -> None:
+        if self._is_variational:
+            self.log_evidence_ = numbers["log_evidence"]
+            if not np.isfinite(self.log_evidence_):
+                raise InvalidFileError("the bound on the evidence is not finite")

@@ -35,6 +35,16 @@ def is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
+def refuse_as_likelihood(likelihood: Any) -> None:
+    """Refuse the name of a process where the likelihood belongs, which is the first argument."""
+    if isinstance(likelihood, str) and likelihood in KINDS:
+        raise InvalidSettingError(
+            f"likelihood, the first argument, must be a likelihood or the name of one, got {likelihood!r}. "
+            f"Give process={likelihood!r}.",
+            setting="likelihood",
+        )
+
+
 def resolve_process(process: str, concentration: Any, sigma: Any, components: Any) -> Process:
     """The process that settings describe, or an error that names the one at fault."""
     check_choice("process", process, tuple(KINDS))

@@ -1,5 +1,6 @@
-"""Where a mixture's chains begin, by the name or the labels a user gives."""
+"""Where a mixture's chains begin, by the name or the labels a user gives, and how many moves a sweep makes."""
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -8,10 +9,13 @@ import numpy as np
 
 from bayesgrove.agglomeration.splits import Settings
 from bayesgrove.core.errors import InvalidSettingError
+from bayesgrove.estimators.settings import check_whole
 from bayesgrove.likelihoods import Bound
 from bayesgrove.models.bhc.fit_randomized import fit_randomized_best
 from bayesgrove.models.nrm.process import Process
+from bayesgrove.models.nrm.schedules import WITH_TREES
 from bayesgrove.models.nrm.starts import GivenLabels, IncrementalStart, OneCluster, SampleStart, Singletons
+from bayesgrove.stats.partitions import relabel
 from bayesgrove.trees.cuts import find_front, labels_of_front
 
 LEAST_CONCENTRATION = 0.01
@@ -55,3 +59,22 @@ def first_labels(init: Any, bound: Bound, process: Process) -> Callable[[np.rand
     if labels.shape != (n,):
         raise InvalidSettingError(f"init must have one label for each of the {n} rows, got shape {labels.shape}.")
     return GivenLabels(labels)
+
+
+def name_of_start(init: Any) -> str:
+    """A text that tells starts apart."""
+    return init if isinstance(init, str) else f"labels {hashlib.sha256(relabel(init).tobytes()).hexdigest()[:16]}"
+
+
+def checked_moves(sampler: str, **numbers: int | None) -> dict[str, int]:
+    """Numbers of moves that are given; only samplers with trees have them."""
+    given = {name: value for name, value in numbers.items() if value is not None}
+    for name, value in given.items():
+        check_whole(name, value, 1)
+        if sampler not in WITH_TREES:
+            raise InvalidSettingError(
+                f"{name} is a setting of the samplers {' and '.join(WITH_TREES)}, got sampler={sampler!r}. "
+                "Leave it out.",
+                setting=name,
+            )
+    return given

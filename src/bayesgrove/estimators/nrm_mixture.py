@@ -1,6 +1,5 @@
 """`NRMMixture`: flat mixtures under normalised random measures."""
 
-import hashlib
 from typing import Any, Self
 
 import numpy as np
@@ -20,8 +19,8 @@ from bayesgrove.estimators.mixture_clusters import (
 )
 from bayesgrove.estimators.mixture_layout import MIXTURE
 from bayesgrove.estimators.mixture_likelihood import at_medians, covariances_by_evidence, log_factors_of
-from bayesgrove.estimators.mixture_processes import IN_PAPER, numbers_of_draws, resolve_process
-from bayesgrove.estimators.mixture_starts import first_labels
+from bayesgrove.estimators.mixture_processes import IN_PAPER, numbers_of_draws, refuse_as_likelihood, resolve_process
+from bayesgrove.estimators.mixture_starts import checked_moves, first_labels, name_of_start
 from bayesgrove.estimators.settings import check_choice
 from bayesgrove.inference.diagnostics import Diagnostics
 from bayesgrove.inference.posterior import Posterior
@@ -51,7 +50,6 @@ from bayesgrove.models.nrm.schedules import SAMPLERS, schedule_of
 from bayesgrove.models.nrm.starts import SampleStart
 from bayesgrove.stats.links import Links
 from bayesgrove.stats.numbering import by_size
-from bayesgrove.stats.partitions import relabel
 
 GUIDE_PATH = 0x6D1D
 
@@ -69,6 +67,11 @@ class NRMMixture(ChainEstimator, Clusterer):
 
     Parameters
     ----------
+    likelihood : str or Likelihood, default="auto"
+        "auto" chooses a family per column and learns its hyperparameters; for 2 to 40 complete Gaussian columns it
+        chooses diagonal or full covariances by the evidence of trees of the rows, as `BHC` does, and learns the scale
+        matrix from them before the chains begin. A name such as "gaussian" takes sensible hyperparameters from the
+        data; an object of `bayesgrove.likelihoods` fixes them.
     process : {"dp", "nggp", "nig", "pitman-yor", "mfm"}, default="dp"
         The prior over partitions; `bayesgrove.prior_clusters` shows what it says about the number of clusters.
     concentration : float or "auto", default="auto"
@@ -77,11 +80,6 @@ class NRMMixture(ChainEstimator, Clusterer):
     sigma : float or "auto", default="auto"
         Of the "nggp", and the discount of the "pitman-yor", between 0 and 1; "auto" learns it under a Beta(1.5, 1.5) or
         Beta(1, 4) prior. The "nig" has 1/2.
-    likelihood : str or Likelihood, default="auto"
-        "auto" chooses a family per column and learns its hyperparameters; for 2 to 40 complete Gaussian columns it
-        chooses diagonal or full covariances by the evidence of trees of the rows, as `BHC` does, and learns the scale
-        matrix from them before the chains begin. A name such as "gaussian" takes sensible hyperparameters from the
-        data; an object of `bayesgrove.likelihoods` fixes them.
     clusters : {"unions", "components"}, default="unions"
         "unions": components of a draw that no valley of the density separates are one cluster, where all columns are
         Gaussian and there are at least 50 rows. "components", and elsewhere: each component of the mixture is a
@@ -89,6 +87,8 @@ class NRMMixture(ChainEstimator, Clusterer):
     sampler : {"tree-guided", "split-merge", "gibbs", "paper"}, default="tree-guided"
         "paper" is the printed sampler of Lee and Choi (2015), kept for reproduction: it does *not* leave the posterior
         invariant and finds too few clusters.
+    n_global, n_local : int, optional
+        Of "tree-guided" and "paper": split or merge moves in a sweep (10), draws of a node in the local move (2).
     components : str or tuple, default="beta-negative-binomial"
         Of the "mfm" only: the prior of the number of components less one, ("beta-negative-binomial", 1, 4, 3),
         ("geometric", 0.1) or ("poisson", 1); a name alone takes these numbers.
@@ -150,7 +150,7 @@ class NRMMixture(ChainEstimator, Clusterer):
     concentration_, sigma_ : float
         Posterior means, or as given.
     likelihood_ : Likelihood
-        All numbers, at the posterior medians of those learned.
+        With the posterior medians of the hyperparameters that were learned.
     acceptance_ : dict
         How many splits and merges were proposed and accepted.
     result_ : Result
@@ -180,18 +180,19 @@ class NRMMixture(ChainEstimator, Clusterer):
     """
 
     _layout = (*Clusterer._layout, *MIXTURE)
-    _links: Links | None = None
-    """Constraints of the fit."""
+    _links: Links | None = None  # constraints of the fit
 
     def __init__(
         self,
+        likelihood: Any = "auto",
         process: str = "dp",
         concentration: Any = "auto",
         sigma: Any = "auto",
-        likelihood: Any = "auto",
         sampler: str = "tree-guided",
         *,
         clusters: str = "unions",
+        n_global: int | None = None,
+        n_local: int | None = None,
         components: Any = "beta-negative-binomial",
         init: Any = "guide",
         n_chains: int = 4,
@@ -209,12 +210,14 @@ class NRMMixture(ChainEstimator, Clusterer):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
+        self.likelihood = likelihood
         self.process = process
         self.concentration = concentration
         self.sigma = sigma
-        self.likelihood = likelihood
         self.sampler = sampler
         self.clusters = clusters
+        self.n_global = n_global
+        self.n_local = n_local
         self.components = components
         self.init = init
         self.n_chains = n_chains
@@ -273,6 +276,7 @@ class NRMMixture(ChainEstimator, Clusterer):
         return {**super()._describe(), **about_links(self._links)}
 
     def _resolve_process(self) -> Process:
+        refuse_as_likelihood(self.likelihood)
         check_choice("sampler", self.sampler, (*SAMPLERS, "paper"))
         check_choice("clusters", self.clusters, ("unions", "components"))
         check_choice("paper_variant", self.paper_variant, tuple(VARIANTS))
@@ -296,14 +300,12 @@ class NRMMixture(ChainEstimator, Clusterer):
         return sampler if self._links is None else linked(sampler, self._links)
 
     def _fingerprint(self) -> dict[str, Any]:
-        init = self.init
-        if not isinstance(init, str):
-            init = f"labels {hashlib.sha256(relabel(init).tobytes()).hexdigest()[:16]}"
-        return {"model": type(self).__name__, "sampler": self.sampler, "init": init}
+        return {"model": type(self).__name__, "sampler": self.sampler, "init": name_of_start(self.init)}
 
     def _make_schedule(self, n_rows: int) -> Any:
         name = f"paper:{self.paper_variant}" if self.sampler == "paper" else self.sampler
-        return schedule_of(name, n_rows, n_tune=self.n_tune, thin=self.thin)
+        moves = checked_moves(self.sampler, n_global=self.n_global, n_local=self.n_local)
+        return schedule_of(name, n_rows, n_tune=self.n_tune, thin=self.thin, **moves)
 
     def _clusters_of(self, posterior: Posterior) -> Posterior | None:
         """Draws of clusters, made once for each number of draws; None where components are the clusters."""
@@ -315,7 +317,7 @@ class NRMMixture(ChainEstimator, Clusterer):
         return self._united[posterior.n_draws]
 
     def _diagnose(self, posterior: Posterior) -> Diagnostics:
-        return diagnose_both(posterior, self._clusters_of(posterior))
+        return diagnose_both(posterior, self._clusters_of(posterior), self.estimate)
 
     def _verdict_on(self, chains: list[ChainResult]) -> Verdict:
         """Components are united, which takes a while, only once their own draws can be trusted."""

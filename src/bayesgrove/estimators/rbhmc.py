@@ -32,6 +32,8 @@ class RBHMC(NestedEstimator):
 
     Parameters
     ----------
+    likelihood : None, str or Likelihood, default=None
+        As for `BHMC`.
     depth : int, default=3
         Levels below the root (L in the paper).
     alpha, gamma, gamma0, component_variance, base_variance : float or "auto"
@@ -53,7 +55,7 @@ class RBHMC(NestedEstimator):
     discriminants : {"slice", "augmented", "gibbs"}, default="slice"
         How they are moved: elliptical slice sampling; Gaussian proposals ("max" only, mixes worse); exact Gaussian
         conditionals ("sum" and "chance" only).
-    likelihood, n_components, path, regraft, split_merge, means, center, scale, n_pca, select
+    n_components, path, regraft, split_merge, means, center, scale, n_pca, select
         As for `BHMC`; rows must be complete. `select="best"` takes the largest regularised likelihood.
     sampler : {"exact", "paper"}, default="exact"
         "paper" is the printed sampler of Huang, Ng, Laitonjam and Hurley, kept for reproduction, "max" only: with C > 0
@@ -112,6 +114,7 @@ class RBHMC(NestedEstimator):
 
     def __init__(
         self,
+        likelihood: Any = None,
         depth: int = 3,
         alpha: Any = 0.4,
         gamma: Any = 1.0,
@@ -126,7 +129,6 @@ class RBHMC(NestedEstimator):
         *,
         intercept: bool = False,
         discriminants: str = "slice",
-        likelihood: Any = None,
         n_components: int | None = None,
         path: str = "gibbs",
         regraft: bool = True,
@@ -150,6 +152,7 @@ class RBHMC(NestedEstimator):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
+        self.likelihood = likelihood
         self.depth = depth
         self.alpha = alpha
         self.gamma = gamma
@@ -163,7 +166,6 @@ class RBHMC(NestedEstimator):
         self.penalty = penalty
         self.intercept = intercept
         self.discriminants = discriminants
-        self.likelihood = likelihood
         self.n_components = n_components
         self.path = path
         self.regraft = regraft

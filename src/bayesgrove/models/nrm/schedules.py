@@ -1,5 +1,6 @@
 """Which moves each named sampler makes."""
 
+from collections.abc import Callable
 from typing import Any
 
 from bayesgrove.inference.schedule import Schedule, Step
@@ -9,13 +10,13 @@ MOST_GIBBS_POINTS = 50_000
 NUMBERS = (Step("process"), Step("likelihood", 3))
 
 
-def tree_guided(n_rows: int) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+def tree_guided(n_rows: int, n_global: int, n_local: int) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
     """Anchors-first moves led by the guide tree, Gibbs sweeps, a local move; half the anchors are uniform pairs."""
-    anchors = Step("anchors", 10, {"laws": ["uniform", "tree"]})
+    anchors = Step("anchors", n_global, {"laws": ["uniform", "tree"]})
     half = Step("gibbs", 1, {"n_points": min(MOST_GIBBS_POINTS, -(-n_rows // 2))})
     tune = (anchors, half, *NUMBERS)
     clusters = Step("anchors", 2, {"laws": ["cluster"]})
-    local = Step("local", 1, {"depth": 2, "most": 1_000})
+    local = Step("local", 1, {"depth": n_local, "most": 1_000})
     return tune, (anchors, clusters, whole(n_rows), local, *NUMBERS)
 
 
@@ -36,17 +37,27 @@ def whole(n_rows: int) -> Step:
     return Step("gibbs", 1, {"n_points": min(MOST_GIBBS_POINTS, n_rows)})
 
 
-def paper(variant: str) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """The published sampler: 10 global moves, one local move, the numbers of the process."""
-    steps = (Step("paper", 1, {"n_global": 10, "depth": 2, "variant": variant}), Step("process"))
+def paper(variant: str, n_global: int, n_local: int) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """The published sampler: global moves, one local move, the numbers of the process."""
+    steps = (Step("paper", 1, {"n_global": n_global, "depth": n_local, "variant": variant}), Step("process"))
     return steps, steps
 
 
-SAMPLERS = {"tree-guided": tree_guided, "split-merge": split_merge, "gibbs": gibbs}
+SAMPLERS: dict[str, Callable[..., tuple[tuple[Step, ...], tuple[Step, ...]]]] = {
+    "tree-guided": tree_guided,
+    "split-merge": split_merge,
+    "gibbs": gibbs,
+}
+WITH_TREES = ("tree-guided", "paper")
+"""Samplers with global and local moves."""
 
 
-def schedule_of(sampler: str, n_rows: int, **numbers: Any) -> Schedule:
-    """The schedule of a named sampler, of "paper" with its variant; `numbers` are those of `Schedule`."""
+def schedule_of(sampler: str, n_rows: int, *, n_global: int = 10, n_local: int = 2, **numbers: Any) -> Schedule:
+    """The schedule of a named sampler, of "paper" with its variant; `numbers` are those of `Schedule`.
+
+    `n_global` moves of a sweep split or merge; the local one draws a node `n_local` times, each time below the last.
+    """
     name, _, variant = sampler.partition(":")
-    tune, draw = paper(variant) if name == "paper" else SAMPLERS[name](n_rows)
+    moves = (n_global, n_local) if name in WITH_TREES else ()
+    tune, draw = paper(variant, *moves) if name == "paper" else SAMPLERS[name](n_rows, *moves)
     return Schedule(tune=tune, draw=draw, **numbers)
