@@ -1,4 +1,7 @@
-"""`python -m papers [NAME | --all | --list]`: run experiments of the papers again and judge their claims."""
+"""`python -m papers [NAME | --all | --list]`: run experiments of the papers again and judge their claims.
+
+`python -m papers data NAME --from PATH` builds the files of a research data set.
+"""
 
 import sys
 from collections.abc import Sequence
@@ -54,9 +57,29 @@ def papers(
             run_one(name, console, quick=quick, out=out, seed=seed, data_home=data_home, force=force)
 
 
+builder = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+@builder.command()
+def data(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A data set of docs/data.md.")],
+    source: Annotated[Path, typer.Option("--from", help="The source's file, or a folder that holds it.")],
+    data_home: Annotated[Path | None, typer.Option(help="Folder of the research data.")] = None,
+) -> None:
+    """Build the files of a research data set from its source."""
+    from rich.console import Console
+
+    from papers.data_sets import build
+
+    for path in build(name, source, data_home):
+        Console(highlight=False).print(str(path), soft_wrap=True, markup=False)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; gives the exit code: 0, 2 for the user's fault, 1 for ours, 130 on Ctrl+C."""
     words = sys.argv[1:] if arguments is None else arguments
+    if words[:1] == ["data"]:
+        return run_app(builder, words[1:], usage="python -m papers data", prefix="papers")
     return run_app(app, words, usage="python -m papers", prefix="papers")
 
 

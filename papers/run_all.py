@@ -53,7 +53,7 @@ class Request(NamedTuple):
     out: Path | None
     force: bool = False
     show: bool = False
-    """Run nothing."""
+    """Run nothing, write nothing."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def run_all(request: Request, console: Console) -> None:
         found.append(one)
     console.print()
     console.print(grid_of(found))
-    if request.out is not None:
+    if request.out is not None and not request.show:
         write_summary(request.out, found)
         console.print(f"\ntables and verdicts in {request.out}", soft_wrap=True, markup=False)
     complain(found)
@@ -86,14 +86,16 @@ def run_all(request: Request, console: Console) -> None:
 
 
 def look_into(out: Path, request: Request) -> dict[str, Found]:
-    """Results of the same settings and version in a folder; one with anything else in it may only be shown."""
+    """Results of the same settings and version in a folder; nothing is run in one with anything else in it."""
     check_place(out)
-    out.mkdir(exist_ok=True)
+    if not request.show:
+        out.mkdir(exist_ok=True)
     ours = {SUMMARY, VERDICTS, *EXPERIMENTS, *(stage_of(out, name).name for name in EXPERIMENTS)}
     others = sorted(path.name for path in out.iterdir() if path.name not in ours)
-    if others and not request.show:
+    kept = {} if request.force else kept_in(out, request)
+    if others and not request.show and len(kept) < len(EXPERIMENTS):
         raise InvalidFileError(f"{out} holds {others[0]}, which is not ours; choose another folder.", path=out)
-    return {} if request.force else kept_in(out, request)
+    return kept
 
 
 def kept_in(out: Path, request: Request) -> dict[str, Found]:

@@ -53,7 +53,7 @@ def test_results_name_no_machine(name):
 
 
 def test_the_table_of_verdicts_is_that_of_the_results(tmp_path):
-    """Made again by `python -m papers --all --show --out docs/results`."""
+    """Made again by `python -m papers --all --out docs/results`, which runs nothing where all are kept."""
     kept = kept_in(RESULTS, FULL)
     write_summary(tmp_path, [kept.get(name) or Found(name, NOT_RUN, why="nothing kept") for name in EXPERIMENTS])
     for file in ("summary.csv", "verdicts.csv"):
@@ -71,3 +71,25 @@ def test_the_page_shows_what_is_committed_and_nothing_else():
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_page_names_every_experiment(name):
     assert f"python -m papers {name}" in PAGE
+
+
+def published():
+    with open(RESULTS / "published.csv", newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_every_line_of_the_page_has_a_verdict_and_a_cause():
+    verdicts = {"holds", "fails", "mixed", "undecided", "not attempted"}
+    lines = published()
+    assert {line["verdict"] for line in lines} <= verdicts
+    assert len({(line["paper"], line["what"]) for line in lines}) == len(lines)
+    for line in lines:
+        assert line["cause"] or line["verdict"] == "holds", line["what"]
+        assert bool(line["ours"]) or line["verdict"] == "not attempted", line["what"]
+
+
+def test_lines_point_at_experiments_or_pages():
+    places = {line["where"] for line in published() if line["where"]}
+    assert set(EXPERIMENTS) - {"rbhmc-penalties"} <= places  # that one is about our own penalties
+    for place in places - set(EXPERIMENTS):
+        assert (DOCS / place).is_file()
