@@ -18,7 +18,7 @@ from bayesgrove.inference.status import read_chains
 pytest.importorskip("distributed")
 pytestmark = [pytest.mark.unit, pytest.mark.slow]
 
-PATIENCE = 120
+PATIENCE = 600
 SETTINGS = ["--set", "n_chains=2", "--set", "n_tune=10", "--set", "n_draws={}"]
 
 

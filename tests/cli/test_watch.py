@@ -24,7 +24,7 @@ from bayesgrove.io.delimited import write_csv_stream
 
 pytestmark = pytest.mark.unit
 
-PATIENCE = 120.0
+PATIENCE = 600.0
 """Seconds for what should take few; kernels may have to be compiled first."""
 
 

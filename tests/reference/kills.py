@@ -58,6 +58,14 @@ def counts(folder: Path, n_chains: int) -> list[int]:
     return [count_draws(log_path(folder, chain)) for chain in range(n_chains)]
 
 
+def wait_for_draws(folder: Path, n_chains: int, wanted: int) -> None:
+    """Come back when the chains have so many draws together, however slow the machine is."""
+    give_up = time.monotonic() + 300
+    while sum(counts(folder, n_chains)) < wanted:
+        assert time.monotonic() < give_up
+        time.sleep(0.001)
+
+
 def kill_often(
     begin: Callable[[], Callable[[], None]],
     folder: Path,
@@ -65,6 +73,8 @@ def kill_often(
     n_kills: int,
     longest: float,
     name: str = "labels",
+    each_adds: bool = False,
+    moments: random.Random | None = None,
 ) -> list[list[int]]:
     """Kill a run again and again; gives the draws in its logs after each kill, and checks all of them.
 
@@ -77,15 +87,22 @@ def kill_often(
     whole : sequence of arrays of shape (n_draws, ...)
         Labels, or what `name` says, of each chain when nobody kills it.
     n_kills, longest : int and float
-        How often, and after how many seconds at most.
+        How often, and how many seconds at most after it was begun or has added draws.
     name : str
         Of the array of draws.
+    each_adds : bool
+        Wait for draws before each kill; else every third comes without, mostly before the run has read its logs.
+    moments : random.Random, optional
+        Chooses for how many draws and how long to wait.
     """
-    n_chains = len(whole)
-    moments = random.Random(n_chains)
+    n_chains, n_draws = len(whole), sum(map(len, whole))
+    moments = moments or random.Random(n_chains)
     history = [[0] * n_chains]
-    for _ in range(n_kills):
-        kill = begin()
+    for turn in range(n_kills):
+        kill, done = begin(), sum(history[-1])
+        if each_adds or turn % 3:
+            more = moments.randrange(1, max(2, (n_draws - done) // n_kills))
+            wait_for_draws(folder, n_chains, min(n_draws, done + more))
         time.sleep(moments.uniform(0.0, longest))
         acknowledged = counts(folder, n_chains)
         kill()

@@ -60,7 +60,7 @@ def settings_for(n_chains: int, n_draws: int) -> RunSettings:
 
 @pytest.mark.parametrize(("n_chains", "n_draws"), [(1, 900), (4, 300)])
 def test_ten_kills_each(tmp_path, n_chains, n_draws):
-    assert kill_and_resume(tmp_path / "run", settings_for(n_chains, n_draws), 10, longest=0.2) >= 3
+    assert kill_and_resume(tmp_path / "run", settings_for(n_chains, n_draws), 10, longest=0.05) >= 3
 
 
 @pytest.mark.slow

@@ -121,17 +121,9 @@ def kill_and_resume(name, nursery, folder, n_kills, moments):
     chains, begin = list(draws_of(whole)[shown]), nursery.ready("chains", name)
     folder.joinpath("killed").mkdir()
     run = folder / "killed" / "run"
-
-    def begin_and_wait():
-        done, total = sum(counts(run, len(chains))), len(chains) * N_DRAWS
-        wanted = min(total, done + moments.randrange(1, max(2, (total - done) // 3)))
-        kill, give_up = begin(folder / "killed"), time.monotonic() + 60
-        while sum(counts(run, len(chains))) < wanted:
-            assert time.monotonic() < give_up
-            time.sleep(0.001)
-        return kill
-
-    history = kill_often(begin_and_wait, run, chains, n_kills, 0.005, shown)
+    history = kill_often(
+        lambda: begin(folder / "killed"), run, chains, n_kills, 0.005, shown, each_adds=True, moments=moments
+    )
     found = fit_chains(name, folder / "killed")
     assert counts(run, len(chains)) == [N_DRAWS] * len(chains)
     return history, whole, found

@@ -1,15 +1,18 @@
 """Planted errors as data, and what runs them: each must make a named test of the real suite fail.
 
 A mutant replaces one text of one file in a copy of the package; the named test then runs on the copy in a process of
-its own, as plain Python (NUMBA_DISABLE_JIT), so that nothing is compiled.
+its own, as plain Python (NUMBA_DISABLE_JIT), so that nothing is compiled. These processes are copies of one that has
+imported what takes longer than most tests.
 """
 
+import contextlib
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +20,24 @@ import bayesgrove
 
 PROJECT = Path(__file__).resolve().parents[3]
 PACKAGE = Path(bayesgrove.__file__).resolve().parent
+SCRIPT = """
+import json, os, sys
+import hypothesis, numba, pytest, scipy.optimize, scipy.stats
+
+for line in sys.stdin:
+    folder, output, arguments = json.loads(line)
+    child = os.fork()
+    if child == 0:
+        for stream in (1, 2):
+            os.dup2(os.open(output, os.O_CREAT | os.O_WRONLY | os.O_APPEND), stream)
+        sys.path.insert(0, folder)
+        code = pytest.main(arguments)
+        sys.stdout.flush()
+        os._exit(code)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+Run = Callable[[Path, Iterable[str], Iterable[str]], tuple[int, str]]
+"""Exit code and output of tests of the suite, given the folder of a copy of the package and warnings to ignore."""
 KILLED, SURVIVED, CRASHED = "killed", "survived", "crashed"
 SKIPPED, EXCUSED, MISPLACED = "skipped", "excused", "misplaced"
 
@@ -73,16 +94,25 @@ def copy_package(folder: Path) -> Path:
     return folder
 
 
-def run_tests(folder: Path, tests: Iterable[str], ignored_warnings: Iterable[str] = ()) -> tuple[int, str]:
-    """Exit code and output of tests of the suite on the package in `folder`, as plain Python."""
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(folder)}
-    environment.pop("PYTEST_ADDOPTS", None)
-    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # quicker to start
-    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider"]
-    for warning in ignored_warnings:
-        command += ["-W", warning]
-    done = subprocess.run([*command, *tests], cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout + done.stderr
+@contextlib.contextmanager
+def plain_python() -> Iterator[Run]:
+    """A process without compiler that makes a copy of itself for each run of tests; gives what asks for one."""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    for name in ("PYTHONPATH", "PYTEST_ADDOPTS"):
+        environment.pop(name, None)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", SCRIPT], cwd=PROJECT, env=environment, **pipes) as process:
+
+        def run(folder: Path, tests: Iterable[str], ignored_warnings: Iterable[str] = ()) -> tuple[int, str]:
+            output = folder / "output.txt"
+            ignored = [argument for warning in ignored_warnings for argument in ("-W", warning)]
+            arguments = ["-q", "--tb=short", "-p", "no:cacheprovider", *ignored, *tests]
+            process.stdin.write(json.dumps([str(folder), str(output), arguments]) + "\n")
+            process.stdin.flush()
+            return int(process.stdout.readline()), output.read_text()
+
+        yield run
+        process.stdin.close()
 
 
 def plant(folder: Path, mutant: Mutant) -> str:
@@ -103,7 +133,7 @@ def judge(returncode: int, output: str) -> str:
     return KILLED if returncode == 1 and re.search(r"\b1 failed\b", output) and compared else CRASHED
 
 
-def try_mutant(folder: Path, family: Family, mutant: Mutant) -> Outcome:
+def try_mutant(run: Run, folder: Path, family: Family, mutant: Mutant) -> Outcome:
     """Plant a mutant in a fresh copy of the package in `folder` and run the test that must notice."""
     if bool(mutant.test) == bool(mutant.reason):
         raise ValueError(f"a mutant has either a test or a reason why there is none: {mutant.name}")
@@ -112,5 +142,5 @@ def try_mutant(folder: Path, family: Family, mutant: Mutant) -> Outcome:
         return Outcome(MISPLACED, misplaced)
     if mutant.reason:
         return Outcome(EXCUSED, mutant.reason)
-    returncode, output = run_tests(folder, [mutant.test], family.ignored_warnings)
+    returncode, output = run(folder, [mutant.test], family.ignored_warnings)
     return Outcome(judge(returncode, output), output)

@@ -4,7 +4,7 @@ import pytest
 
 from conftest import find_shared_file
 from statistical.mutants.families import FAMILIES
-from statistical.mutants.runner import EXCUSED, KILLED, copy_package, run_tests, try_mutant
+from statistical.mutants.runner import EXCUSED, KILLED, copy_package, plain_python, try_mutant
 
 pytestmark = pytest.mark.exact
 N_FAST = 2
@@ -14,6 +14,12 @@ MUTANTS = [
     for name, family in FAMILIES.items()
     for place, mutant in enumerate(family.mutants)
 ]
+
+
+@pytest.fixture(scope="module")
+def run():
+    with plain_python() as found:
+        yield found
 
 
 def find_needed(family):
@@ -32,16 +38,16 @@ LONG_FAMILIES = {"nrm", "cross", "nested", "trees"}
         for name, family in FAMILIES.items()
     ],
 )
-def test_without_a_mutation_all_pass(tmp_path, family):
+def test_without_a_mutation_all_pass(run, tmp_path, family):
     """Also all of the exact tests of the sources, which need plain Python."""
     find_needed(family)
-    returncode, output = run_tests(copy_package(tmp_path), family.unmutated_tests, family.ignored_warnings)
+    returncode, output = run(copy_package(tmp_path), family.unmutated_tests, family.ignored_warnings)
     assert returncode == 0, output
     assert "skipped" not in output
 
 
 @pytest.mark.parametrize(("family", "mutant"), MUTANTS)
-def test_mutants_are_killed(tmp_path, family, mutant):
+def test_mutants_are_killed(run, tmp_path, family, mutant):
     find_needed(family)
-    outcome = try_mutant(tmp_path, family, mutant)
+    outcome = try_mutant(run, tmp_path, family, mutant)
     assert outcome.verdict == (KILLED if mutant.test else EXCUSED), outcome.output

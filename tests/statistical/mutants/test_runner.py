@@ -14,6 +14,12 @@ LINE = f"NULL = {NULL}"
 FAMILY = Family("toy", ())
 
 
+@pytest.fixture(scope="module")
+def run():
+    with runner.plain_python() as found:
+        yield found
+
+
 def test_a_constant_that_mutants_change():
     assert NULL < 0
 
@@ -31,9 +37,9 @@ def test_a_constant_that_mutants_change():
     ],
     ids=lambda value: str(value),
 )
-def test_verdicts(tmp_path, changes, verdict):
+def test_verdicts(run, tmp_path, changes, verdict):
     mutant = Mutant("toy", "core/constants.py", LINE, LINE, HERE + "test_a_constant_that_mutants_change")
-    outcome = runner.try_mutant(tmp_path, FAMILY, mutant._replace(**changes))
+    outcome = runner.try_mutant(run, tmp_path, FAMILY, mutant._replace(**changes))
     assert outcome.verdict == verdict, outcome.output
 
 
@@ -42,9 +48,9 @@ def test_a_skipped_test_kills_nothing():
 
 
 @pytest.mark.parametrize(("test", "reason"), [("", ""), ("a test", "a reason")])
-def test_a_mutant_has_a_test_or_a_reason(tmp_path, test, reason):
+def test_a_mutant_has_a_test_or_a_reason(run, tmp_path, test, reason):
     with pytest.raises(ValueError, match="either a test or a reason why there is none: toy"):
-        runner.try_mutant(tmp_path, FAMILY, Mutant("toy", "core/constants.py", LINE, LINE, test, reason))
+        runner.try_mutant(run, tmp_path, FAMILY, Mutant("toy", "core/constants.py", LINE, LINE, test, reason))
 
 
 def test_the_table_of_mutants(capsys, monkeypatch):
