@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesgrove import BHC, likelihoods
+from bayesgrove import BHC, RandomizedBHC, likelihoods
 from bayesgrove.agglomeration.soft_components import shares_of_rows, soft_components
 from bayesgrove.trees import expected_clusters
 from reference.bhc import cluster_shares, density, new_row, printed_density
@@ -192,6 +192,19 @@ def test_mass_of_components_with_rows_in_shares():
     rows = np.stack(np.meshgrid(places, places), axis=-1).reshape(-1, 2)
     got = np.exp(model.score_samples(rows)).reshape(801, 801)
     assert weights @ got @ weights == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("estimator", [BHC, RandomizedBHC])
+def test_a_constant_column_does_not_change_shares(estimator):
+    """Its cells are left out of components under full covariances, whose rows belong to them in shares, too."""
+    rng = np.random.default_rng(4)
+    values = np.vstack([rng.normal(0.0, 1.0, (90, 2)) * [3.0, 0.3], rng.normal(0.0, 1.0, (60, 2)) * [0.3, 3.0]])
+    values = np.vstack([values, rng.normal(12.0, 1.0, (50, 2))]) @ [[1.0, 0.8], [0.0, 0.6]]
+    plain = estimator(random_state=0).fit(values)
+    wider = estimator(random_state=0).fit(np.insert(values, 1, 7.0, axis=1))
+    np.testing.assert_array_equal(wider.labels_, plain.labels_)
+    gaps = wider.score_samples(np.insert(values, 1, 7.0, axis=1)) - plain.score_samples(values)
+    np.testing.assert_allclose(gaps, gaps[0], rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("unit", [1e-3, 1e4])

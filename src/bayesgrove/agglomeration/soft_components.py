@@ -51,7 +51,8 @@ def diagonal_statistics(prior, values, shares):
 
 @shared_statistics.register(GaussianFullPrior)
 def full_statistics(prior, values, shares):
-    """Weighted counts, means and scatters."""
+    """Weighted counts, means and scatters of the columns in use."""
+    values = values[:, prior.columns] if prior.columns.size else values
     k, d = shares.shape[1], values.shape[1]
     rows = np.empty((k, 1 + d + d * d))
     for c in range(k):

@@ -207,9 +207,11 @@ class TreeClusterer(CutParameter, Clusterer):
     def _shared_predictive(self, fitted: Fitted) -> Predictive | None:
         """The predictive of Gaussian components to which all rows belong in shares; None where there are none."""
         shared, prior = fitted.shared, fitted.bound.prior
-        if shared is None or not isinstance(prior, GAUSSIAN_PRIORS) or shared.values.shape != fitted.rows.shape:
+        n = self.labels_.size
+        if shared is None or not isinstance(prior, GAUSSIAN_PRIORS) or len(shared.values) != n:
             return None
-        return shared_predictive(prior, shared.values, shared.shares, self.labels_, fitted.log_concentration)
+        rows = fitted.rows[np.arange(n)]
+        return shared_predictive(prior, rows, shared.shares, self.labels_, fitted.log_concentration)
 
     def _with_covariances(self, bound: Bound, rows: Any) -> Bound | None:
         """The table under full covariances where "auto" has a choice between them and independent columns."""
