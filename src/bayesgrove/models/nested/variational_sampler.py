@@ -14,10 +14,9 @@ from bayesgrove.models.nested.target import GAMMA, GAMMA0
 from bayesgrove.models.nested.variational import Approximation, Means, means_of, rows_of
 from bayesgrove.stats.partitions import relabel
 from bayesgrove.stats.paths import number_paths, path_nodes
+from bayesgrove.stats.sampling import draw_log_dirichlet
 
 DRAW = Step("draw")
-LEAST_SHAPE = 1e-290
-"""Of Gamma variates: the logs of smaller ones overflow."""
 
 
 def draw_schedule(thin: int) -> Schedule:
@@ -66,19 +65,10 @@ def draw_log_weights(rng: np.random.Generator, layout: np.ndarray, size: np.ndar
     """Log weights of all nodes, the remainder first, given one table for each component in each of its nodes."""
     nodes = path_nodes(layout)
     found = np.empty((nodes.parent.size, size.size + 1))
-    found[0] = log_dirichlet(rng, np.append(values[GAMMA0], np.ones(size.size)))
+    found[0] = draw_log_dirichlet(rng, np.append(values[GAMMA0], np.ones(size.size)))
     for node in range(1, nodes.parent.size):  # parents come first
         tables = np.append(0.0, (nodes.node == node).any(axis=1))
         if nodes.level[node] == layout.shape[1]:
             tables[1:] *= size
-        found[node] = log_dirichlet(rng, values[GAMMA] * np.exp(found[nodes.parent[node]]) + tables)
+        found[node] = draw_log_dirichlet(rng, values[GAMMA] * np.exp(found[nodes.parent[node]]) + tables)
     return found
-
-
-def log_dirichlet(rng: np.random.Generator, shape: np.ndarray) -> np.ndarray:
-    """Log of a Dirichlet draw; tiny parameters, whose variates underflow, are drawn as logs."""
-    shape = np.maximum(shape, LEAST_SHAPE)
-    found = np.log(rng.standard_gamma(shape + 1.0)) + np.log(rng.random(shape.size)) / shape
-    found -= found.max()
-    log_weights: np.ndarray = found - np.log(np.exp(found).sum())
-    return log_weights

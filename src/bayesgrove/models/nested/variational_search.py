@@ -1,8 +1,8 @@
 """From several deterministic starts to the variational approximation of the highest bound.
 
-Starts have 1, 2, 4, ... components, groups of Ward's clustering of an even sample of the rows; of many rows, as many as
-a search on a sample found, twice as many, and so on. From each, coordinate ascent alternates with merges of components,
-and with moves of components to other leaves; either must raise the bound.
+Starts have 1, 2, 4, ... components, groups of Ward's clustering of a random sample of the rows; of many rows, as many
+as a search on a sample found, twice as many, and so on. From each, coordinate ascent alternates with merges of
+components, and with moves of components to other leaves; either must raise the bound.
 """
 
 import math
@@ -13,6 +13,7 @@ import numpy as np
 from scipy.cluster.hierarchy import cut_tree, ward
 from scipy.special import gammaln, xlogy
 
+from bayesgrove.core.rng import fixed_sample
 from bayesgrove.models.nested.target import ALPHA, BASE_VARIANCE, COMPONENT_VARIANCE, GAMMA
 from bayesgrove.models.nested.variational import (
     Approximation,
@@ -29,7 +30,7 @@ from bayesgrove.models.nested.variational import (
 MOST_SAMPLED = 1_000
 """Rows from whose clustering ascents start."""
 MANY_ROWS = 5_000
-"""Of more rows, an even sample of so many says how many components to start with."""
+"""Of more rows, a random sample of so many says how many components to start with."""
 MOST_COMPONENTS = 128
 ROUNDING = 1e-9
 """Relative differences of bounds up to this are no rise."""
@@ -49,9 +50,10 @@ class Found(NamedTuple):
 
 def search(values: np.ndarray, depth: int, numbers: np.ndarray, hyperpriors: np.ndarray) -> Found:
     """The approximation of the highest bound of all starts; many rows start from what some of them need."""
+    found = best_of(values[fixed_sample(len(values), MANY_ROWS)], depth, numbers, hyperpriors, 1, PATIENCE)
     if len(values) <= MANY_ROWS:
-        return best_of(values, depth, numbers, hyperpriors, 1, PATIENCE)
-    few = search(even_sample(values, MANY_ROWS), depth, numbers, hyperpriors).approximation
+        return found
+    few = found.approximation
     return best_of(values, depth, few.values, hyperpriors, few.anchor.size, 1)
 
 
@@ -68,12 +70,6 @@ def best_of(
         if n_worse == patience:
             break
     return best
-
-
-def even_sample(values: np.ndarray, most: int) -> np.ndarray:
-    """So many rows, or all."""
-    found: np.ndarray = values[np.unique(np.linspace(0, len(values) - 1, most).astype(int))]
-    return found
 
 
 def climb(rows: Rows, given: Approximation, hyperpriors: np.ndarray) -> Found:
@@ -96,7 +92,7 @@ def climb(rows: Rows, given: Approximation, hyperpriors: np.ndarray) -> Found:
 
 def first_labels(values: np.ndarray, n_groups: int) -> Iterator[np.ndarray]:
     """Labels of all rows in so many groups, twice as many, and so on: those of the nearest mean of Ward's groups."""
-    sample = even_sample(values, MOST_SAMPLED)
+    sample = values[fixed_sample(len(values), MOST_SAMPLED)]
     links = ward(sample) if len(sample) > 1 else None
     while n_groups <= min(len(sample), MOST_COMPONENTS):
         groups = np.zeros(len(sample), int) if links is None else cut_tree(links, n_groups)[:, 0]
