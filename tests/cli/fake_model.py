@@ -27,6 +27,7 @@ class FakeTree:
     size: np.ndarray
     chance: np.ndarray
     leaf_labels: tuple | None = None
+    columns: dict = dataclasses.field(default_factory=dict)
 
     @property
     def nodes(self):
