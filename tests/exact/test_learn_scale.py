@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import StandardScaler
 
 from bayesgrove import BHC
-from bayesgrove.agglomeration.learn_scale import Clusters, learned_scale
+from bayesgrove.agglomeration.learn_scale import Clusters, learned_scale, with_dependence
 from bayesgrove.agglomeration.statistics import cluster_statistics
 from bayesgrove.likelihoods import GaussianFull, bind
 from bayesgrove.likelihoods.contract import log_marginal, with_hyper
-from bayesgrove.likelihoods.gaussian_full import with_scale
+from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
+from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior, with_scale
 from bayesgrove.models.bhc.fit import learns_scale
 from bayesgrove.stats.dense import cholesky, log_determinant
 
@@ -103,3 +105,34 @@ def test_the_growers_of_the_wines():
     model = BHC(random_state=0).fit(wine.data)
     assert model.n_clusters_ == 3
     assert adjusted_rand_score(wine.target, model.labels_) > 0.9
+
+
+def cloud_of_factors(seed, n=300, d=50, n_factors=1):
+    """One cluster whose columns depend on each other by common factors."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(n, n_factors)) @ (2.0 * rng.normal(size=(n_factors, d))) + rng.normal(size=(n, d))
+    return StandardScaler().fit_transform(rows)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_wide_cloud_of_dependent_columns_is_one_cluster(seed):
+    """Covered by many components of independent columns, with valleys between them."""
+    model = BHC(random_state=0).fit(cloud_of_factors(seed))
+    assert isinstance(model._bound.prior, GaussianDiagonalPrior)
+    assert model.n_components_ > 5
+    assert model.n_clusters_ == 1
+
+
+def test_dependence_is_decided_by_evidence():
+    rng = np.random.default_rng(0)
+    labels = np.arange(200) % 2
+    independent = rng.normal(size=(200, 4)) + 3.0 * labels[:, np.newaxis]
+    prior = GaussianDiagonalPrior(np.full(4, 1.5), np.full(4, 0.5), np.full(4, 20.0), np.full(4, 20.0), np.zeros(4))
+    assert with_dependence(prior, independent, labels) is prior
+    dependent = independent + 2.0 * rng.normal(size=(200, 1))
+    full = with_dependence(prior, dependent, labels)
+    assert isinstance(full, GaussianFullPrior)
+    assert with_dependence(full, dependent, labels) is full
+    dependent[0, 0] = np.nan
+    assert with_dependence(prior, dependent, labels) is prior
+    assert with_dependence(prior, independent[:5], labels[:5]) is prior  # no more rows than columns

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesgrove.agglomeration.learn_scale import with_dependence
 from bayesgrove.agglomeration.overlaps import clusters_by_overlap
 from bayesgrove.agglomeration.soft_components import GAUSSIAN_PRIORS, closest_gaussians
 from bayesgrove.agglomeration.statistics import cluster_statistics
@@ -39,10 +40,13 @@ def clusters_of_draws(prior_of: Callable[[int], Any], values: np.ndarray, draws:
     out = np.empty(draws.shape, np.int32)
     used = ~np.isnan(values).all(axis=0)
     with single_threaded_blas():
+        first = with_dependence(*columns_in_use(prior_of(0), values, used), draws[0].astype(np.int64))
         for s, labels in enumerate(draws):
             key = labels.tobytes()
             if key not in found:
-                found[key] = clusters_of_draw(*columns_in_use(prior_of(s), values, used), labels.astype(np.int64))
+                prior, cells = columns_in_use(prior_of(s), values, used)
+                prior = prior if type(prior) is type(first) else first
+                found[key] = clusters_of_draw(prior, cells, labels.astype(np.int64))
             out[s] = found[key]
     return relabel_draws(out)
 

@@ -10,15 +10,17 @@ Psi = nu (mean_k E_k)^-1, and nu by a search of one dimension.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
+from bayesgrove.agglomeration.reassign import partition_log_joint
 from bayesgrove.agglomeration.statistics import cluster_statistics
 from bayesgrove.core.blas import single_threaded_blas
-from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior, with_scale
+from bayesgrove.likelihoods.gaussian_diagonal import GaussianDiagonalPrior
+from bayesgrove.likelihoods.gaussian_full import GaussianFullPrior, full_prior, with_scale
 
 N_STEPS = 20
 STRENGTHS = (1e-4, 10.0)
@@ -47,6 +49,26 @@ class Clusters(NamedTuple):
         gammas = gammaln(0.5 * (dof + n[:, np.newaxis] - np.arange(d))) - gammaln(0.5 * (dof - np.arange(d)))
         before = dof * np.linalg.slogdet(scale)[1]
         return float(gammas.sum() + 0.5 * np.sum(before - (dof + n) * after - d * np.log1p(n / strength)))
+
+
+def with_dependence(prior: Any, values: np.ndarray, labels: np.ndarray) -> Any:
+    """A prior of full covariances for components of independent columns, where it explains them better; else as it is.
+
+    Columns that depend on each other inside clusters are covered by ever more components with independent columns, and
+    under these there are valleys between the pieces. Rows have to be complete and more than columns.
+    """
+    n, d = values.shape
+    if not isinstance(prior, GaussianDiagonalPrior) or not 2 <= d <= n - 2 or np.isnan(values).any():
+        return prior
+    full = full_prior(prior.mean, float(prior.strength.mean()), d + 2.0, np.diag(prior.rate), prior.grain)
+    full = learned_scale(full, values, labels)
+    return full if log_joint(full, values, labels) > log_joint(prior, values, labels) else prior
+
+
+def log_joint(prior: Any, values: np.ndarray, labels: np.ndarray) -> float:
+    """Of a partition and its rows, without what does not depend on the prior."""
+    rows, sizes = cluster_statistics(prior, values, labels, int(labels.max()) + 1)
+    return float(partition_log_joint(prior, rows, sizes, 0.0))
 
 
 def learned_scale(prior: GaussianFullPrior, values: np.ndarray, labels: np.ndarray) -> GaussianFullPrior:

@@ -25,6 +25,9 @@ that overlap are then probably two clusters, too, and that ratio has to exceed o
 They are joined all the same if the two components that meet are pieces of one bent bar (`bars`) and their rows show no
 gap: Gaussians that cover a thin bent band end to end have deep valleys between them.
 
+Covariances are full, even of components of independent columns, where columns turn out to depend on each other inside
+components (`learn_scale.with_dependence`).
+
 Tiling a flat ridge with Gaussians of its own width makes false valleys of 2 exp(-3 / 2) = .446, so `saddle_ratio` must
 lie below that.
 """

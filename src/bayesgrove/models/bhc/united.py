@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesgrove.agglomeration.exact import Atoms, Merges, agglomerate
+from bayesgrove.agglomeration.learn_scale import with_dependence
 from bayesgrove.agglomeration.overlaps import clusters_by_overlap
 from bayesgrove.agglomeration.soft_components import GAUSSIAN_PRIORS, soft_components
 from bayesgrove.agglomeration.statistics import merge_upwards, node_statistics
@@ -87,7 +88,7 @@ def clusters_of_components(rows: Rows, components: np.ndarray) -> np.ndarray:
     if not isinstance(prior, GAUSSIAN_PRIORS):
         return clusters_by_overlap(prior, values, labels)
     with single_threaded_blas():
-        soft, home = soft_components(prior, values, labels)
+        soft, home = soft_components(with_dependence(prior, values, labels), values, labels)
         complete = filled(values, soft.means[home])
         found = unite(soft, complete, home).cluster[home]
     votes = np.zeros((k, int(found.max()) + 1))
