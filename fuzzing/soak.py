@@ -36,7 +36,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown:
         parser.error(f"there is no part {unknown[0]!r}; parts are {', '.join(WANTED)}")
     warnings.simplefilter("ignore")  # quick fits do not converge, damaged runs are told of
-    logging.getLogger("bayesgrove").setLevel(logging.ERROR)
+    logger = logging.getLogger("bayesgrove")
+    old_level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        return run_parts(given)
+    finally:
+        logger.setLevel(old_level)
+
+
+def run_parts(given: argparse.Namespace) -> int:
+    """Batches of all parts until each has its number of events; gives 1 where there were faults."""
     end = time.monotonic() + 60.0 * given.minutes
     rows = read_table(given.table)
     for part in given.parts or WANTED:

@@ -66,7 +66,8 @@ def draw_log_dirichlet(rng: np.random.Generator, concentrations: np.ndarray) -> 
     shapes = cells[free]
     logs = np.log(rng.standard_gamma(np.where(shapes < 1.0, shapes + 1.0, shapes)))
     small = shapes < 1.0  # as in `draw_log_gamma`
-    logs[small] -= rng.standard_exponential(np.count_nonzero(small)) / shapes[small]
+    with np.errstate(over="ignore"):  # below 1e-305 or so a cell gets -inf
+        logs[small] -= rng.standard_exponential(np.count_nonzero(small)) / shapes[small]
     found = np.full(cells.shape, -np.inf)
     found[free] = logs
     found -= found.max(axis=-1, keepdims=True)
