@@ -55,10 +55,15 @@ def with_dependence(prior: Any, values: np.ndarray, labels: np.ndarray) -> Any:
     """A prior of full covariances for components of independent columns, where it explains them better; else as it is.
 
     Columns that depend on each other inside clusters are covered by ever more components with independent columns, and
-    under these there are valleys between the pieces. Rows have to be complete and more than columns.
+    under these there are valleys between the pieces. Rows have to be complete, and to vary inside components in all
+    directions.
     """
-    n, d = values.shape
-    if not isinstance(prior, GaussianDiagonalPrior) or not 2 <= d <= n - 2 or np.isnan(values).any():
+    d = values.shape[1]
+    if not isinstance(prior, GaussianDiagonalPrior) or d < 2 or np.isnan(values).any():
+        return prior
+    inside = values - np.stack([values[labels == k].mean(axis=0) for k in range(int(labels.max()) + 1)])[labels]
+    spread = np.linalg.eigvalsh(inside.T @ inside)
+    if spread[0] <= LEAST_EIGENVALUE**2 * spread[-1]:
         return prior
     full = full_prior(prior.mean, float(prior.strength.mean()), d + 2.0, np.diag(prior.rate), prior.grain)
     full = learned_scale(full, values, labels)
