@@ -138,7 +138,7 @@ class CrossCatImputer(_ViewImputer):
         trusted.
     random_state : int, optional
     n_jobs : int, optional
-        Chains at a time. The result does not depend on it.
+        Number of chains to run in parallel. The result does not depend on it.
     verbose : int, default=0
 
     Attributes

@@ -220,6 +220,19 @@ def test_rare_categories_and_outliers_are_not_taken_for_others(open_page):
     assert hover_cell(page, TABLE, row, 1)[0].endswith(" or more")
 
 
+def test_categories_have_colours_without_order(open_page):
+    labels = planted_labels((50, 50))
+    tree = planted_tree(labels)
+    values = np.column_stack([np.arange(100) % 3, np.linspace(0.0, 1.0, 100)])
+    table = Table(values, ("colour", "size"), ("category", "float"), {0: LEVELS})
+    page = open_page(planted_result((50, 50), description=describe(table, tree, labels)))
+    rows = {tuple(values[item]): place for place, item in enumerate(tree.leaf_order.tolist())}
+    low, middle, high = (next(place for cells, place in rows.items() if cells[0] == k) for k in range(3))
+    found = {pixel(page, TABLE, *cell_centre(page, TABLE, place, 0)) for place in (low, middle, high)}
+    assert found == {"#66C2A5", "#FC8D62", "#8DA0CB"}
+    assert "categories have colours without order" in page.locator("#rows .table-view .scale").inner_text()
+
+
 def test_missing_cells_are_hatched_and_explained_where_there_are_any(open_page):
     legend = "#rows .table-view .scale"
     assert "missing" in open_page(planted_result()).locator(legend).inner_text()

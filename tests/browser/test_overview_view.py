@@ -1,5 +1,7 @@
 """The cards at the top of a page: words, and a small picture in each."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -50,6 +52,16 @@ def test_chains_that_agree_are_drawn_over_each_other(open_page):
     assert page.locator("#trust path.agreement").count() == 3
     assert page.locator("#trust h3").inner_text() in ("✓ Can it be trusted?", "✗ Can it be trusted?")
     assert open_page(planted_result()).locator("#trust path").count() == 0
+
+
+def test_without_chains_the_card_shows_how_surely_clusters_are_apart(open_page):
+    result = planted_result()
+    columns = {**result.tree.columns, "apart": np.where(result.tree.item < 0, 0.75, 0.0)}
+    page = open_page(replace(result, tree=replace(result.tree, columns=columns)))
+    shown = page.locator("#trust li").all_inner_texts()
+    assert [line.split() for line in shown] == [[str(k), "0.75"] for k in range(result.n_clusters)]
+    assert "stays apart from its neighbour" in page.locator("#trust").inner_text()
+    assert open_page(result).locator("#trust li").count() == 0
 
 
 def test_shares_of_categories_have_no_direction(open_page):

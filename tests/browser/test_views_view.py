@@ -85,7 +85,7 @@ def test_panels_stand_in_the_order_of_the_column_tree_and_rows_in_that_of_their_
         assert lines[3] == view.name
 
 
-def test_cells_have_one_scale_of_colours(page, result):
+def test_cells_have_one_scale_of_colours_and_categories_their_own(page, result):
     rows = result.description.rows.tolist()
     for number in range(3):
         panel, view = panels(page)[number], result.views[number]
@@ -96,7 +96,8 @@ def test_cells_have_one_scale_of_colours(page, result):
             pixel(page, CANVAS, *place_of(panel, int(at), 0).values())
             for at in (np.nanargmin(cells), np.nanargmax(cells))
         ]
-        assert colours == ["#FFFFD9", "#081D58"]
+        is_category = int(column) in result.description.sample.categories
+        assert colours == (["#66C2A5", "#8DA0CB"] if is_category else ["#FFFFD9", "#081D58"])
 
 
 def test_the_column_tree_tells_of_its_branches(page, result):

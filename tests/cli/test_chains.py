@@ -144,7 +144,7 @@ def test_draws_go_to_netcdf(run, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("damage", "complaint"),
     [
-        (lambda run: (run / "request.json").unlink(), "no chains to go on with"),
+        (lambda run: (run / "request.json").unlink(), "no chains to resume"),
         (lambda run: (run / "request.json").write_text("{"), "is not JSON"),
         (lambda run: (run / "request.json").write_text('{"model": "nrm-mixture"}'), "is damaged"),
         (lambda run: (run / "request.json").write_text("[]"), "is damaged"),

@@ -70,7 +70,7 @@ def test_a_damaged_list_of_dropped_columns_is_told(damaged):
 
 
 def test_predict_probabilities(run, rows, tmp_path, capsys):
-    output = tmp_path / "p.csv"
+    output = tmp_path / "new" / "folder" / "p.csv"
     assert main(["predict", str(run), str(rows), "--proba", "-o", str(output)]) == 0
     assert output.read_text().splitlines() == [
         "row,cluster,p0,p1,new",

@@ -4,6 +4,7 @@ import csv
 
 import pytest
 
+from bayesgrove.cli.compare import Compared, runs_grid
 from bayesgrove.cli.main import main
 
 pytestmark = pytest.mark.unit
@@ -36,6 +37,12 @@ def test_agreement_is_by_the_names_of_rows(runs, tmp_path, capsys):
     # {x, z}, {y, w} against {w, z}, {y, x}: no pair is together in both
     assert int(row["n_rows"]) == 4
     assert float(row["ari"]) == pytest.approx(-0.5)
+
+
+def test_a_verdict_is_told_in_two_words():
+    verdict = "Not trusted: r_hat of together[262,322] is 1.636 (should be below 1.050), and 12 more"
+    grid = runs_grid([Compared("run", {"verdict": verdict}, {}), Compared("tree", {}, {})])
+    assert list(grid.columns[-1].cells) == ["not trusted", "-"]
 
 
 def test_a_run_agrees_with_itself(runs, capsys):

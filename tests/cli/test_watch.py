@@ -107,7 +107,7 @@ def test_a_report_without_a_name_goes_into_the_run(ended, capsys):
 def test_predictions_of_a_stopped_run_say_how_to_go_on(stopped, tmp_path, capsys):
     (tmp_path / "new.csv").write_text("x,y\n0,0\n")
     assert main(["predict", str(stopped), str(tmp_path / "new.csv")]) == 2
-    assert f"go on with: bayesgrove resume {stopped}" in capsys.readouterr().err
+    assert f"resume it with: bayesgrove resume {stopped}" in capsys.readouterr().err
 
 
 def test_a_report_of_draws_so_far(stopped, ended, tmp_path):

@@ -92,7 +92,7 @@ def test_a_saved_model_answers_alike(fitted, rows, tmp_path):
     assert read.selected_draw_ == fitted.selected_draw_
     assert read.get_params() == fitted.get_params()
     assert [exhibit.title for exhibit in read.result_.exhibits] == [x.title for x in fitted.result_.exhibits]
-    with pytest.raises(InvalidSettingError, match="has no data to go on with"):
+    with pytest.raises(InvalidSettingError, match="has no data to continue with"):
         read.continue_fit(3)
 
 

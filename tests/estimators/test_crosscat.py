@@ -100,7 +100,7 @@ def test_further_rows_join_every_draw(fitted):
     assert adjusted_rand(grown.labels_, np.concatenate([first, first[:6]])) == 1.0
     np.testing.assert_array_equal(grown.posterior_.rows[:, :40], model.posterior_.rows)
     assert np.isfinite(grown.score_samples(X)).all()
-    with pytest.raises(InvalidSettingError, match="has no data to go on with"):
+    with pytest.raises(InvalidSettingError, match="has no data to continue with"):
         grown.continue_fit(3)
 
 

@@ -84,7 +84,7 @@ def test_methods_without_chains(method):
     else:
         assert model.history_["n_clusters"].shape == (30,)
         assert "Number of components by sweep" in [exhibit.title for exhibit in model.result_.exhibits]
-    with pytest.raises(InvalidSettingError, match=f"method='{method}' has no chains to go on with"):
+    with pytest.raises(InvalidSettingError, match=f"method='{method}' has no chains to resume"):
         model.continue_fit(3)
 
 

@@ -72,7 +72,7 @@ def test_a_continued_run_is_a_longer_one(noise, tmp_path, thin):
 
 def test_a_model_from_a_file_has_nothing_to_continue(noise, tmp_path):
     mixture().fit(noise).save(tmp_path / "model.bg")
-    with pytest.raises(InvalidSettingError, match="has no data to go on with"):
+    with pytest.raises(InvalidSettingError, match="has no data to continue with"):
         load(tmp_path / "model.bg").continue_fit(3)
 
 

@@ -75,7 +75,7 @@ def test_draws_and_the_hierarchy_are_kept(chains, tmp_path):
     assert read.acceptance_ == chains.acceptance_
     np.testing.assert_array_equal(read.cut(1), chains.cut(1))
     assert read.diagnostics_.verdict == chains.diagnostics_.verdict
-    with pytest.raises(InvalidSettingError, match="has no data to go on with"):
+    with pytest.raises(InvalidSettingError, match="has no data to continue with"):
         read.continue_fit(3)
 
 

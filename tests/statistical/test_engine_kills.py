@@ -64,9 +64,9 @@ def test_ten_kills_each(tmp_path, n_chains, n_draws):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n_chains", "n_draws"), [(1, 8000), (4, 3000)])
+@pytest.mark.parametrize(("n_chains", "n_draws"), [(1, 8000), (4, 6000)])
 def test_two_hundred_kills(tmp_path, n_chains, n_draws):
-    assert kill_and_resume(tmp_path / "run", settings_for(n_chains, n_draws), 200, longest=0.2) >= 50
+    assert kill_and_resume(tmp_path / "run", settings_for(n_chains, n_draws), 200, longest=0.1) >= 50
 
 
 def test_workers_of_a_killed_run_give_way(tmp_path):

@@ -242,4 +242,5 @@ def test_hooks_run_the_commands_of_make_check():
 
 def test_papers_name_the_version():
     assert f"version: {bg.__version__}\n" in read("CITATION.cff")
+    assert f"version = {{{bg.__version__}}}" in read("docs/citation.md")
     assert f"\n## {bg.__version__} " in read("CHANGELOG.md")

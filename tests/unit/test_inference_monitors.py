@@ -244,7 +244,7 @@ class Pressing(Monitor):
 
 def test_ctrl_c_without_a_folder_says_that_draws_are_lost():
     settings = dataclasses.replace(SETTINGS, n_draws=100_000)
-    with pytest.raises(KeyboardInterrupt, match=r"in memory only\. Give run_dir to be able to go on"):
+    with pytest.raises(KeyboardInterrupt, match=r"in memory only\. Give run_dir to be able to resume"):
         run_chains(ToySampler(), SCHEDULE, settings, Pressing())
 
 

@@ -240,6 +240,24 @@ def test_a_time_limit_too_short_for_a_draw(tmp_path):
         run(slow, time_limit=0.1)
 
 
+def test_chains_of_one_worker_advance_together(tmp_path, monkeypatch):
+    """With a turn per sweep, a run that ends early has as many draws of each chain, but for one."""
+    monkeypatch.setattr(worker, "TICK_SECONDS", 0.0)
+    n_calls = itertools.count(1)
+
+    class Ending(ToySampler):
+        def draw(self, state):
+            if next(n_calls) == 29:
+                raise ArithmeticError("enough")
+            return super().draw(state)
+
+    with pytest.raises(ArithmeticError, match="enough"):
+        run(Ending(), run_dir=tmp_path / "run")
+    lengths = [trace.n_draws for trace in read_chains(tmp_path / "run")]
+    assert 28 <= sum(lengths) <= 30  # the others may end their sweeps
+    assert max(lengths) - min(lengths) <= 1
+
+
 @pytest.mark.parametrize(("n_jobs", "backend"), [(1, "auto"), (2, "threads"), (2, "processes")])
 def test_nan_stops_all_chains_and_keeps_the_draws(tmp_path, n_jobs, backend):
     folder = tmp_path / "run"

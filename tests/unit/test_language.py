@@ -31,7 +31,7 @@ BANNED = {
 }
 """What is banned, and what to write instead."""
 CODE = re.compile(r"```.*?```|`[^`\n]*`|^>>> .*$|\]\([^)]*\)", re.DOTALL | re.MULTILINE)
-MODULES = ("datasets", "likelihoods", "metrics", "outliers", "plot", "sc", "topics", "trees")
+MODULES = ("datasets", "impute", "likelihoods", "metrics", "outliers", "plot", "sc", "topics", "trees")
 
 
 def pages() -> dict[str, str]:

@@ -262,7 +262,7 @@ def test_sentences_count_views():
     one = planted_views((3,), ((4, 3),))
     sentence = report_document(one)["views"]["sentence"]
     assert sentence.startswith("3 columns in 1 view. ")
-    assert "probability for 1 view" in sentence
+    assert "the probability of 1 view is" in sentence
 
 
 def test_the_likelihood_of_a_wide_table_is_bounded_and_named_by_column():

@@ -14,7 +14,7 @@ from bayesgrove.cli.predict import check_output, csv_text, write
 from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
 from bayesgrove.stats.partitions import adjusted_rand, relabel, variation_of_information
 
-HEADINGS = ("run", "model", "clusters", "largest", "log evidence", "seconds", "converged")
+HEADINGS = ("run", "model", "clusters", "largest", "log evidence", "seconds", "chains")
 
 
 class Compared(NamedTuple):
@@ -80,7 +80,7 @@ def runs_grid(found: list[Compared]) -> Grid:
             str(max(sizes)),
             "-" if evidence is None else f"{evidence:.1f}",
             f"{summary.get('seconds', 0.0):.1f}",
-            "-" if verdict is None else str(verdict).split(".")[0],
+            "-" if verdict is None else str(verdict).partition(":")[0].lower(),
         )
     return grid
 

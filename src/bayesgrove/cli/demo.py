@@ -12,7 +12,7 @@ from rich.table import Table as Grid
 from bayesgrove.cli import models, run_folder
 from bayesgrove.cli.fit import name_leaves, show_files, summarise, write_pages
 from bayesgrove.cli.progress import progress_of
-from bayesgrove.cli.show import cluster_grid, count, numbers_grid, show_tree
+from bayesgrove.cli.show import count, numbers_grid, show_clusters, show_tree
 from bayesgrove.cli.sources import Rows
 from bayesgrove.core.table import table_from_array
 
@@ -25,9 +25,7 @@ found is kept. The model knows neither the growers nor how many there are."""
 UNIONS = """\
 Each cluster is a union of Gaussian components of the mixture that no valley of the density separates. A grower's \
 wines need not follow one Gaussian, so it may take several components to describe them."""
-CERTAINTY = """\
-Given this tree, the probability that the rows of a component are one component, and that it and its neighbour in \
-the tree are one:"""
+CERTAINTY = "Given this tree, how sure the components are:"
 
 
 def demo(out: Path, console: Console, *, force: bool) -> None:
@@ -78,7 +76,7 @@ def _show(console: Console, model: Any, growers: np.ndarray, seconds: float) -> 
     console.print(f"\n{found}, against the growers:", highlight=False)
     console.print(cross_grid(model.labels_, growers))
     _show_components(console, model)
-    console.print("\nThe tree, small branches folded; the numbers are merge probabilities:")
+    console.print("\nThe tree, small branches folded, with merge probabilities:")
     show_tree(console, model.tree_, 21)
 
 
@@ -86,7 +84,7 @@ def _show_components(console: Console, model: Any) -> None:
     """The components of the mixture, how sure they are, and the hyperparameters."""
     console.print(f"\n{UNIONS} Here there are {count(model.n_components_, 'component')}.", highlight=False)
     console.print(f"\n{CERTAINTY}", highlight=False)
-    console.print(cluster_grid(model.tree_, model.component_labels_, group="component", whole="component"))
+    show_clusters(console, model.tree_, model.component_labels_, group="component", whole="component")
     console.print()
     console.print(numbers_grid(model))
 

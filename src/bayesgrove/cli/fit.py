@@ -78,7 +78,7 @@ def fit_and_show(model: Any, request: FitRequest, rows: sources.Rows, console: C
     except KeyboardInterrupt as error:
         if not hasattr(model, "run_dir") or not str(error):
             raise
-        raise InterruptedRunError(f"stopped; go on with: {run_folder.resume_command(request.out)}") from error
+        raise InterruptedRunError(f"stopped; resume it with: {run_folder.resume_command(request.out)}") from error
     seconds = time.perf_counter() - start
     name_leaves(model, rows.names)
     summary = summarise(model, request.model, rows, seconds)

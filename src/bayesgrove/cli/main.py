@@ -26,7 +26,7 @@ Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder made by fit or 
 Index = Annotated[str | None, typer.Option(help="Column that names the rows.")]
 Drop = Annotated[
     list[str] | None,
-    typer.Option("--drop", metavar="COLUMN", help="Leave columns of a table out: a or a,b; repeatable."),
+    typer.Option("--drop", metavar="COLUMN", help="Columns of a table to leave out: a or a,b; repeatable."),
 ]
 Header = Annotated[
     bool | None, typer.Option("--header/--no-header", help="First row of a text or sheet: names, or data.")
@@ -35,18 +35,18 @@ Sep = Annotated[str | None, typer.Option(metavar="CHAR", help="Character between
 Decimal = Annotated[str | None, typer.Option(metavar="CHAR", help="Decimal mark of a text, . or ,; detected.")]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of a text, such as utf-8 or cp1252; detected.")]
 Sheet = Annotated[str | None, typer.Option(help="Sheet of an .xlsx file; default: the first.")]
-TreeFormat = Annotated[str | None, typer.Option(help="Of trees: auto, xml, json, jsonl, python, newick, ....")]
+TreeFormat = Annotated[str | None, typer.Option(help="Format of trees: auto, xml, json, jsonl, python, newick, ...")]
 TreeOptions = Annotated[
     list[str] | None,
-    typer.Option("--read", metavar="KEY=VALUE", help="Of trees: an option of the reader; repeatable."),
+    typer.Option("--read", metavar="KEY=VALUE", help="An option of the reader of trees; repeatable."),
 ]
 Until = Annotated[
     str | None,
-    typer.Option(metavar="converged", help="Go on until the chains can be trusted, however long; see --time-limit."),
+    typer.Option(metavar="converged", help="Run until the chains can be trusted, however long; see --time-limit."),
 ]
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds the chains may take; default: 120, or as --until says.")]
 Cluster = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="Work on the Dask cluster whose scheduler is there.")
+    str | None, typer.Option(metavar="ADDRESS", help="Address of the scheduler of a Dask cluster to run on.")
 ]
 
 
@@ -101,7 +101,7 @@ def cluster_command(
     decimal: Decimal = None,
     encoding: Encoding = None,
     sheet: Sheet = None,
-    verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, help="Tell more.")] = 0,
+    verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, help="Show more messages.")] = 0,
     force: Force = False,
 ) -> None:
     """Cluster a table by the model that suits its size and columns, say why, and write a run folder."""
@@ -151,7 +151,7 @@ def fit(
     until: Until = None,
     time_limit: TimeLimit = None,
     cluster: Cluster = None,
-    verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, help="Tell more.")] = 0,
+    verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, help="Show more messages.")] = 0,
     force: Force = False,
 ) -> None:
     """Fit a model to a table or to trees and write a run folder."""
@@ -218,7 +218,7 @@ def export(
     run: Run,
     format: Annotated[str, typer.Option("--format", help="labels, views, newick, linkage, json or netcdf (draws).")],
     output: Output = None,
-    view: Annotated[str, typer.Option(help="Of several views the tree of this number, or: columns.")] = "0",
+    view: Annotated[str, typer.Option(help="Number of the view whose tree is written, or: columns.")] = "0",
     force: Force = False,
 ) -> None:
     """Write a run's labels, views, tree or draws for other programs."""
@@ -227,7 +227,7 @@ def export(
     run_export(run, format, output, view=view, force=force)
 
 
-@app.command(short_help="Go on with chains that were stopped, or make them longer.")
+@app.command(short_help="Resume chains that were stopped, or extend them.")
 def resume(
     run: Run,
     draws: Annotated[int | None, typer.Option(help="Draws of each chain in all; default: as asked for first.")] = None,
@@ -239,9 +239,9 @@ def resume(
         bool, typer.Option("--repair", help="Set damaged logs aside and draw again what is lost.")
     ] = False,
     cluster: Cluster = None,
-    verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, help="Tell more.")] = 0,
+    verbose: Annotated[int, typer.Option("--verbose", "-v", count=True, help="Show more messages.")] = 0,
 ) -> None:
-    """Go on with a run of Markov chains that was stopped, or make it longer."""
+    """Resume a run of Markov chains that was stopped, or extend it."""
     from bayesgrove.cli.dask_cluster import on_cluster
     from bayesgrove.cli.fit import resume as run_resume
     from bayesgrove.cli.progress import log_to_stderr
@@ -256,7 +256,7 @@ def resume(
 
 @app.command()
 def status(run: Run) -> None:
-    """Show how far a run is, also while it runs."""
+    """Show how far a run is, even while it runs."""
     from bayesgrove.cli.status import status as run_status
 
     run_status(run, _console())
@@ -289,16 +289,16 @@ def compare(
     run_compare(runs, output, _console(), force=force)
 
 
-@app.command(short_help="Show a run in the browser, also while it runs.")
+@app.command(short_help="Show a run in the browser, even while it runs.")
 def watch(
     run: Run,
-    host: Annotated[str, typer.Option(help="Address to listen on; others than this machine see it if you say so.")] = (
+    host: Annotated[str, typer.Option(help="Address to listen on; by default only this machine can open the page.")] = (
         "127.0.0.1"
     ),
     port: Annotated[int, typer.Option(help="Port; 0 takes a free one.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page at once.")] = True,
 ) -> None:
-    """Show a run in the browser, also while it runs; Ctrl+C ends the watching, not the run."""
+    """Show a run in the browser, even while it runs; Ctrl+C stops watching, not the run."""
     from bayesgrove.cli.watch import watch as run_watch
 
     run_watch(run, _console(), host=host, port=port, browser=browser)
@@ -308,7 +308,7 @@ def watch(
 def sweep(
     model: Annotated[str, typer.Argument(metavar="MODEL", help=f"One of: {', '.join(MODELS)}.")],
     data: Annotated[Path, typer.Argument(metavar="DATA", help="A table, or trees for models of trees, as for fit.")],
-    out: Annotated[Path, typer.Option("--out", help="Folder for the results; the same sweep goes on in it.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the results; a stopped sweep is resumed there.")],
     grid: Annotated[
         list[str] | None,
         typer.Option("--grid", metavar="KEY=V1,V2", help="A setting and its values; repeatable, all combinations."),
@@ -337,7 +337,7 @@ def sweep(
     workers: Annotated[int | None, typer.Option(help="Number of fits to run in parallel.")] = None,
     cluster: Cluster = None,
 ) -> None:
-    """Fit a model under many settings, several times each; a sweep that was stopped goes on."""
+    """Fit a model under many settings, several times each; a sweep that was stopped is resumed."""
     from bayesgrove.cli.progress import log_to_stderr
     from bayesgrove.cli.settings import parse_settings
     from bayesgrove.cli.sources import Reading, listed

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesgrove.cli import views
-from bayesgrove.cli.run_folder import open_run
+from bayesgrove.cli.run_folder import make_parents, open_run
 from bayesgrove.cli.sources import Rows, read_tree_rows, reading_of
 from bayesgrove.core.errors import InvalidFileError, InvalidSettingError
 from bayesgrove.io import atomic
@@ -121,10 +121,11 @@ def _exported(model: Any, format: str, tree: Any) -> str:
 
 
 def check_output(output: Path | None, force: bool) -> None:
-    """Refuse a file that is there already, unless it may be replaced."""
+    """Refuse a file that is there already, unless it may be replaced; make the folders above it."""
     if output is not None and os.path.isfile(output) and not force:
         raise InvalidFileError(f"{output} exists already; choose another name or add --force.", path=output)
     if output is not None:
+        make_parents(output)
         atomic.refuse_existing(output, force)
 
 

@@ -30,7 +30,7 @@ MAX_SUMMARY_BYTES = 256 * 2**20
 
 
 def resume_command(run: Path, n_draws: int | None = None) -> str:
-    """What to type to go on with a run, or to make it as long as `n_draws`."""
+    """What to type to resume a run, or to make it as long as `n_draws`."""
     return f"bayesgrove resume {shlex.quote(str(run))}" + ("" if n_draws is None else f" --draws {n_draws}")
 
 
@@ -45,7 +45,7 @@ def check_destination(run: Path, *, force: bool) -> None:
     if not os.path.isfile(run / SUMMARY) and os.path.isfile(run / REQUEST):
         if not force:
             raise InvalidFileError(
-                f"{run} holds a run that has not ended; go on with: {resume_command(run)}, or add --force to begin "
+                f"{run} holds a run that has not ended; resume it with: {resume_command(run)}, or add --force to begin "
                 "again.",
                 path=run,
             )
@@ -59,7 +59,7 @@ def check_destination(run: Path, *, force: bool) -> None:
 
 
 def make_parents(run: Path) -> None:
-    """Make the folders above a run."""
+    """Make the folders above a run or a file."""
     try:
         run.absolute().parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -168,8 +168,8 @@ def read_request(run: Path) -> dict[str, Any]:
     """What was asked of a run of chains."""
     if not os.path.isfile(run / REQUEST):
         raise InvalidFileError(
-            f"{run} has no {REQUEST}: there are no chains to go on with. A run_dir made from Python is resumed there, "
-            "with resume=True.",
+            f"{run} holds no chains to resume (it has no {REQUEST}). A run_dir made from Python is resumed there, with "
+            "resume=True.",
             path=run,
         )
     return _read_document(run / REQUEST)
@@ -223,7 +223,9 @@ def open_run(run: Path) -> tuple[Any, dict[str, Any]]:
     if not os.path.isdir(run):
         raise InvalidFileError(f"there is no run folder {run}; make one with: bayesgrove fit MODEL DATA --out {run}")
     if not os.path.isfile(run / MODEL) and os.path.isfile(run / REQUEST):
-        raise InvalidFileError(f"{run} has not ended and has no model yet; go on with: {resume_command(run)}", path=run)
+        raise InvalidFileError(
+            f"{run} has not ended and has no model yet; resume it with: {resume_command(run)}", path=run
+        )
     return models.load_model(run / MODEL), read_summary(run)
 
 

@@ -25,7 +25,7 @@ MOST_LETTERS = 40
 
 
 def show_model(console: Console, model: Any, run: Path) -> None:
-    """Views where there are any, clusters, evidence, hyper-parameters and the tree of a fitted model."""
+    """Views where there are any, clusters, evidence, hyperparameters and the tree of a fitted model."""
     if views.has_views(model):
         show_views(console, model)
     sizes = np.bincount(model.labels_)
@@ -33,7 +33,7 @@ def show_model(console: Console, model: Any, run: Path) -> None:
     console.print(f"{count(len(sizes), 'cluster')} of {count(int(sizes.sum()), noun)}", style="bold")
     has_draws = model.result_.draws_of_clusters is not None
     whole = "component" if model.result_.n_components > len(sizes) and not has_draws else "cluster"
-    console.print(cluster_grid(model.tree_, model.labels_, noun, whole=whole))
+    show_clusters(console, model.tree_, model.labels_, noun, whole=whole)
     if hasattr(model, "posterior_"):
         console.print()
         show_chains(console, model, run)
@@ -100,6 +100,25 @@ def show_tree(console: Console, tree: Any, max_lines: int = 30) -> None:
     """The tree in box-drawing characters, long lines cut at the terminal's edge."""
     for line in tree.to_text(max_lines).splitlines():
         console.print(Text(line), no_wrap=True, overflow="ellipsis", crop=True)
+
+
+def show_clusters(
+    console: Console,
+    tree: Any,
+    labels: np.ndarray,
+    noun: str = "row",
+    *,
+    group: str = "cluster",
+    whole: str = "cluster",
+) -> None:
+    """The grid of clusters and what its last two columns mean."""
+    console.print(cluster_grid(tree, labels, noun, group=group, whole=whole))
+    console.print(f"one {whole}: probability that the {noun}s are one {whole}", style="dim")
+    if "apart" in tree.columns:
+        beside = "apart from its neighbour: how often the two sides of the branch above are different clusters"
+    else:
+        beside = f"one with its neighbour: probability that the two sides of the branch above are one {whole}"
+    console.print(beside, style="dim")
 
 
 def cluster_grid(
@@ -207,7 +226,7 @@ def format_chance(probability: float) -> str:
 
 
 def numbers_grid(model: Any) -> Grid:
-    """A grid of the evidence and the hyper-parameters used."""
+    """A grid of the evidence and the hyperparameters used."""
     grid = Grid(box=None, show_header=False, pad_edge=False)
     grid.add_column(style="bold")
     grid.add_column(overflow="fold")

@@ -25,7 +25,7 @@ def status(run: Path, console: Console) -> None:
     elif os.path.isfile(run / run_folder.REQUEST):
         asked = run_folder.read_request(run).get("model", "model")
         console.print(f"{asked}: no draws yet; it is getting ready, or was stopped before the first one")
-        console.print(f"if it was stopped, go on with: {run_folder.resume_command(run)}", soft_wrap=True)
+        console.print(f"if it was stopped, resume it with: {run_folder.resume_command(run)}", soft_wrap=True)
     else:
         raise InvalidFileError(f"{run} holds no run of bayesgrove.", path=run)
 
@@ -41,7 +41,7 @@ def chains_folder(run: Path) -> Path | None:
 def show_status(found: RunStatus, run: Path, console: Console) -> None:
     """A line for each chain and what to do next."""
     grid = Grid(box=None, pad_edge=False, header_style="bold")
-    for title in ("chain", "state", "sweep", "draws safe", "log joint"):
+    for title in ("chain", "state", "sweep", "draws saved", "log joint"):
         grid.add_column(title, justify="left" if title == "state" else "right")
     for chain in found.chains:
         state = "complete" if chain.n_draws >= found.n_draws else "waiting" if found.is_running else "stopped"
@@ -53,7 +53,7 @@ def show_status(found: RunStatus, run: Path, console: Console) -> None:
     if found.looks is not None:
         console.print(approach(found), soft_wrap=True)
     if not found.is_running and not found.is_finished and os.path.isfile(run / run_folder.REQUEST):
-        console.print(f"go on with: {run_folder.resume_command(run)}", soft_wrap=True)
+        console.print(f"resume it with: {run_folder.resume_command(run)}", soft_wrap=True)
 
 
 def approach(found: RunStatus) -> str:

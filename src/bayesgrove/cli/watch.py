@@ -54,7 +54,7 @@ def watch(run: Path, console: Console, *, host: str, port: int, browser: bool) -
     with PageServer(watcher, f"{run.name}: waiting for draws", host, port) as server:
         watcher.start()
         console.print(f"watching {run}: {server.url}", soft_wrap=True, highlight=False, markup=False)
-        console.print("Ctrl+C ends the watching, not the run.", highlight=False)
+        console.print("Ctrl+C stops watching, not the run.", highlight=False)
         if browser:
             threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
         with _ending_quietly():

@@ -76,7 +76,7 @@ class BHMC(NestedEstimator):
     n_chains, n_tune, n_draws, thin : int
         Chains, sweeps of burn-in, stored draws of each chain, sweeps per draw.
     run_dir : path, optional
-        Folder that makes the run durable: every draw is appended to a log, and a killed run goes on where it was.
+        Folder that makes the run durable: every draw is appended to a log, and a killed run resumes where it was.
     resume : bool or "repair", default=False
         Go on with the run in `run_dir`, if there is one.
     time_limit : float, optional

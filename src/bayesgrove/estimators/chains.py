@@ -81,7 +81,7 @@ class ChainEstimator(CallbackSupportMixin, SavedEstimator):
             raise InvalidSettingError(f"run_dir must be None or the path of a folder, got {self.run_dir!r:.80}.")
         check_choice("resume", self.resume, (False, True, REPAIR))
         if self.resume and self.run_dir is None:
-            raise InvalidSettingError("resume=True needs run_dir, the folder of the run to go on with.")
+            raise InvalidSettingError("resume=True needs run_dir, the folder of the run to resume.")
 
     def _resolve_seed(self) -> int:
         """The seed; a run that is resumed without one goes on with its own."""
@@ -165,7 +165,7 @@ class ChainEstimator(CallbackSupportMixin, SavedEstimator):
         check_whole("n_draws", n_draws, 1)
         if getattr(self, "_sampler", None) is None:
             raise InvalidSettingError(
-                "a model read from a file, or given further rows, has no data to go on with. Fit with run_dir, and "
+                "a model read from a file, or given further rows, has no data to continue with. Fit with run_dir, and "
                 "resume=True later."
             )
         settings = self._settings(self._about)

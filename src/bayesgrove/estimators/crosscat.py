@@ -57,7 +57,7 @@ class CrossCat(ChainEstimator, CrossClusterer):
     n_chains, n_tune, thin : int
         Chains, sweeps of burn-in, sweeps per draw.
     n_draws : int or "auto", default="auto"
-        Stored draws of each chain. "auto" goes on until the verdict is "trusted" or `time_limit` is over.
+        Stored draws of each chain. "auto" continues until the verdict is "trusted" or `time_limit` is over.
     estimate : {"vi", "binder", "map"}, default="vi"
         What `views_` are: views, and clusters in each, of least expected variation of information or Binder loss, or
         the draw of largest log joint.
@@ -66,7 +66,7 @@ class CrossCat(ChainEstimator, CrossClusterer):
     unseen : {"error", "reserve"}, default="error"
         Labels of category columns met after training: refuse them, or count them in one extra category.
     run_dir : path, optional
-        Folder that makes the run durable: every draw is appended to a log, and a killed run goes on where it was.
+        Folder that makes the run durable: every draw is appended to a log, and a killed run resumes where it was.
     resume : bool or "repair", default=False
         Go on with the run in `run_dir`, if there is one.
     time_limit : float, None or "auto", default="auto"

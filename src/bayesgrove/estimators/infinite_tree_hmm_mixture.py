@@ -86,7 +86,7 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
     min_count, unseen, overflow
         Labels and positions of new trees, as in `TreeHMM`.
     run_dir : path, optional
-        Folder that makes the run durable: every draw is appended to a log, and a killed run goes on where it was.
+        Folder that makes the run durable: every draw is appended to a log, and a killed run resumes where it was.
     resume : bool or "repair", default=False
         Go on with the run in `run_dir`, if there is one.
     time_limit : float, optional
@@ -401,7 +401,7 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         """
         check_is_fitted(self, "components_tree_")
         if not self._is_sampled():
-            raise InvalidSettingError(f"method={self.method!r} has no chains to go on with. Fit with method='gibbs'.")
+            raise InvalidSettingError(f"method={self.method!r} has no chains to resume. Fit with method='gibbs'.")
         return super().continue_fit(n_draws)
 
     # ---- files

@@ -98,7 +98,7 @@ class NRMMixture(ChainEstimator, Clusterer):
     n_chains, n_tune, thin : int
         Chains, sweeps of burn-in, sweeps per draw.
     n_draws : int or "auto", default="auto"
-        Stored draws of each chain. "auto" goes on until the verdict is "trusted" or `time_limit` is over.
+        Stored draws of each chain. "auto" continues until the verdict is "trusted" or `time_limit` is over.
     estimate : {"vi", "binder", "map"}, default="vi"
         What `labels_` is: the partition of least expected variation of information or Binder loss, or the draw of
         largest log joint.
@@ -110,7 +110,7 @@ class NRMMixture(ChainEstimator, Clusterer):
         Of `sampler="paper"`: what the authors' program does, the printed formulas mended, or as printed. The
         hyperparameters stay as they are.
     run_dir : path, optional
-        Folder that makes the run durable: every draw is appended to a log, and a killed run goes on where it was.
+        Folder that makes the run durable: every draw is appended to a log, and a killed run resumes where it was.
     resume : bool or "repair", default=False
         Go on with the run in `run_dir`, if there is one.
     time_limit : float, None or "auto", default="auto"

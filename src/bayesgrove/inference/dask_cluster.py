@@ -76,6 +76,6 @@ def refuse_deadly(number: int, n_losses: int, error: Exception) -> None:
     if n_losses > MOST_LOSSES:
         raise RunStoppedError(
             f"the workers of task {number} died {n_losses} times over. Look at their logs: they may have too little "
-            "memory. What was written to a folder is safe: resume=True goes on from there.",
+            "memory. What was written to a folder is safe: resume=True continues from there.",
             task=number,
         ) from error

@@ -34,7 +34,7 @@ def writing(folder: Path, *, resume: bool, repair: Callable[[], None] | None = N
         raise InvalidFileError(f"cannot make the folder {str(folder)!r}: {reason}.", path=folder) from error
     if has_run(folder) and not resume:
         raise InvalidFileError(
-            f"{folder} holds a run already. Give resume=True to go on with it, or another run_dir for a new one.",
+            f"{folder} holds a run already. Give resume=True to continue it, or another run_dir for a new one.",
             path=folder,
         )
     lock = take_lock(folder / NAME)

@@ -78,14 +78,15 @@ def misfit(groups: Sequence[Checked]) -> list[Finding]:
 
 
 def summary(findings: Sequence[Finding]) -> str:
-    """One sentence about all checks; empty where there was nothing to check."""
+    """What the checks say in short; empty where there was nothing to check."""
     failed = [finding for finding in findings if not finding.passed]
     if not findings:
         return ""
     if not failed:
         return "Tails, repeated values and dependence inside clusters look as the model says."
-    more = f" (and {len(failed) - 1} more: see check())" if len(failed) > 1 else ""
-    return f"{failed[0].sentence}{more} {failed[0].advice}"
+    left = len(failed) - 1
+    more = f" check() lists {left} more {'finding' if left == 1 else 'findings'}." if left else ""
+    return f"{failed[0].sentence} {failed[0].advice}{more}"
 
 
 def _n_tests(group: Checked) -> dict[str, int]:
@@ -189,7 +190,7 @@ def _values(group: Checked, j: int) -> Finding:
         f"The value {shown:.6g} of {name} occurs {counts[worst]} times, where its family "
         f"expects about {expected[worst]:.0f} (most in cluster {cluster})."
     )
-    advice = "Values are heaped, or stand for something else: try ordinal or zero-inflated, or make it a missing value."
+    advice = "If the value stands for something else, make it a missing value; else try ordinal or zero-inflated."
     return Finding("values", name, "", cluster, effect, float(p_values[worst]), True, sentence, advice)
 
 

@@ -1,4 +1,4 @@
-"""Several chains of one sampler: in turn, in threads or in processes, in memory or in a folder, bit-identical."""
+"""Several chains of one sampler: in turns, in threads or in processes, in memory or in a folder, bit-identical."""
 
 import contextlib
 import math
@@ -23,7 +23,7 @@ from bayesgrove.inference.sampler import Sampler
 from bayesgrove.inference.schedule import Schedule
 from bayesgrove.inference.store import FORMAT, check_log, count_draws, log_path, read_trace
 from bayesgrove.inference.trace import MemoryTrace
-from bayesgrove.inference.worker import Ending, Task, run_chain
+from bayesgrove.inference.worker import Ending, Task, run_chain, run_in_turns
 
 REPAIR = "repair"
 BACKENDS = ("auto", "threads", "processes")
@@ -40,7 +40,8 @@ class RunSettings:
     seed, path : int and tuple of int
         Chain c draws from the generator keyed by seed, path and c.
     n_jobs : int, optional
-        Chains at a time, as joblib counts them; None is 1 unless a `joblib.parallel_config` says otherwise.
+        Workers, as joblib counts them; None is 1 unless a `joblib.parallel_config` says otherwise. A worker with
+        several chains gives them short turns, so that all chains advance together.
     backend : {"auto", "threads", "processes"}
         "auto" asks the sampler's attribute `parallel` ("threads" or "processes"), and takes threads where it has
         none; a backend chosen by `joblib.parallel_config` wins, Dask's among them.
@@ -50,7 +51,7 @@ class RunSettings:
         Go on with the run in `run_dir`, if there is one; "repair" also where its files are damaged: what stands before
         the damage is kept, damaged files are set aside, and the rest is drawn again, to the same bits.
     time_limit : float, optional
-        Seconds for all chains; those that wait for others to end get equal shares.
+        Seconds for all chains; those that share a worker get equal shares.
     model_name, about : str and mapping
         For people: what is run, and whatever else should stand in `run.json`.
 
@@ -83,7 +84,7 @@ class RunSettings:
         if self.resume not in (False, True, REPAIR):
             raise InvalidSettingError(f"resume must be True, False or 'repair', got {self.resume!r}.")
         if self.resume and self.run_dir is None:
-            raise InvalidSettingError("resume=True needs run_dir, the folder of the run to go on with.")
+            raise InvalidSettingError("resume=True needs run_dir, the folder of the run to resume.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +213,7 @@ def _run(
                 endings = map_on_cluster(client, run_chain, sampler, [(schedule, task, board) for task in tasks])
             else:
                 endings = list(_map(sampler, schedule, settings, tasks, board, n_jobs))
+                endings.sort(key=lambda ending: ending.chain)
         except Exception as error:  # a worker that another part of the program left idle dies of Ctrl+C
             if interrupted.is_set:
                 raise KeyboardInterrupt(_interrupted(tasks, settings)) from error
@@ -236,7 +238,7 @@ def _map(
     sampler: Sampler, schedule: Schedule, settings: RunSettings, tasks: list[Task], board: Board, n_jobs: int
 ) -> Iterator[Ending]:
     if n_jobs == 1:
-        return (run_chain(sampler, schedule, task, board) for task in tasks)
+        return iter(run_in_turns(sampler, schedule, tasks, board))
     from joblib import Parallel, delayed
 
     # Large arrays are not mapped: kernels would be compiled once more, for arrays that cannot be written to.
@@ -246,13 +248,15 @@ def _map(
         options["prefer"] = "threads" if ADDITIONS.names else getattr(sampler, "parallel", "threads")
     else:
         options["backend"] = {"threads": "threading", "processes": "loky"}[settings.backend]
-    calls = (delayed(run_chain)(sampler, schedule, task, board) for task in tasks)
+    calls = (delayed(run_in_turns)(sampler, schedule, tasks[worker::n_jobs], board) for worker in range(n_jobs))
     try:
         parallel = Parallel(**options, return_as="generator")
     except ValueError:  # one of joblib's backends can only give a list
-        return iter(Parallel(**options)(calls))
-    with _ctrl_c_blocked():
-        return iter(parallel(calls))
+        groups = iter(Parallel(**options)(calls))
+    else:
+        with _ctrl_c_blocked():
+            groups = iter(parallel(calls))
+    return (ending for group in groups for ending in group)
 
 
 @contextlib.contextmanager
@@ -267,11 +271,11 @@ def _ctrl_c_blocked() -> Iterator[None]:
 
 def _interrupted(tasks: list[Task], settings: RunSettings) -> str:
     if settings.run_dir is None:
-        return "stopped by Ctrl+C; its draws were in memory only. Give run_dir to be able to go on after a stop."
+        return "stopped by Ctrl+C; its draws were in memory only. Give run_dir to be able to resume after a stop."
     n_safe = [count_draws(task.log) for task in tasks if task.log is not None]
     return (
         f"stopped by Ctrl+C; {sum(n_safe)} draws are safe in {os.fspath(settings.run_dir)} "
-        f"({', '.join(map(str, n_safe))} by chain). Run the same again with resume=True to go on from there."
+        f"({', '.join(map(str, n_safe))} by chain). Run the same again with resume=True to continue from there."
     )
 
 
@@ -281,7 +285,7 @@ def _results(endings: list[Ending], settings: RunSettings, folder: Path | None =
     if n_draws == 0:
         raise RunStoppedError(
             f"the time limit of {settings.time_limit} s was over before each chain had a first draw. "
-            + ("Run it again with resume=True to go on." if folder else "Allow more time, or fewer sweeps of burn-in.")
+            + ("Continue it with resume=True." if folder else "Allow more time, or fewer sweeps of burn-in.")
         )
     results = []
     for ending in endings:

@@ -1,4 +1,4 @@
-"""One chain from its start or its last checkpoint to its end, with all that happens between two sweeps."""
+"""Chains from their starts or last checkpoints to their ends, and all that happens between two sweeps."""
 
 import contextlib
 import math
@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,8 @@ from bayesgrove.inference.trace import MemoryTrace
 from bayesgrove.io.lock import is_alive
 
 TICK_SECONDS = 0.02
-"""Between two looks at the board and the clock; a chain stops this late at most, and not before its sweep's end."""
+"""Between two looks at the board and the clock, and the length of a turn; a chain stops this late at most, or when its
+sweep ends."""
 SCALARS_SECONDS = 1.0
 """Between two looks at the scalars while there are no draws to take them from."""
 CHECKPOINT_SECONDS = (0.02, 1.0)
@@ -79,12 +80,12 @@ class Ending:
 
 
 class _Clock:
-    """Decides between two sweeps what is due: the board, stopping, a checkpoint."""
+    """Decides between two sweeps what is due: the board, stopping, a checkpoint. Turns of other chains do not count."""
 
     def __init__(self, task: Task, board: Board, sampler: Sampler, position: Position, schedule: Schedule) -> None:
         self.task, self.board, self.sampler, self.position, self.schedule = task, board, sampler, position, schedule
         self.until = n_sweeps(schedule, task.n_draws)
-        self.start = time.monotonic()
+        self.begun = self.start = time.monotonic()
         self.saved = self.start
         self.tick = self.start
         self.scalars: Mapping[str, float] = {}
@@ -100,6 +101,12 @@ class _Clock:
         self.show(TUNING if self.position.sweep < self.schedule.n_tune else DRAWING)
         return stop
 
+    def skip(self, seconds: float) -> None:
+        """Do not count the time in which other chains had their turns."""
+        self.start += seconds
+        self.saved += seconds
+        self.tick = time.monotonic() + TICK_SECONDS
+
     def show(self, phase: int) -> None:
         """Write this chain's row of the board."""
         now = time.monotonic()
@@ -114,7 +121,7 @@ class _Clock:
             n_draws_after(self.schedule, sweep),
             self.scalars.get("log_joint", math.nan),
             self.scalars.get("n_clusters", math.nan),
-            now - self.start,
+            now - self.begun,
             self.first_sweep,
             n_draws_after(self.schedule, self.first_sweep),
         )
@@ -129,17 +136,33 @@ class _Clock:
 
 
 def run_chain(sampler: Sampler, schedule: Schedule, task: Task, board: Board) -> Ending:
-    """Run one chain; whatever stops it is in what it gives, so that the other chains can stop and save as well."""
-    with _deaf_to_ctrl_c(task):
-        try:
-            _refuse_orphans(task, was_child=False)
-            return _run(sampler, schedule, task, board)
-        except Exception as error:
-            board.stop()
-            board.write(task.chain, board.view(task.chain)._replace(phase=FAILED))
-            if os.getpid() != task.parent:  # what went on in another process is not in the traceback
-                error.add_note(traceback.format_exc())
-            return Ending(task.chain, error=error)
+    """Run one chain."""
+    return run_in_turns(sampler, schedule, [task], board)[0]
+
+
+def run_in_turns(sampler: Sampler, schedule: Schedule, tasks: Sequence[Task], board: Board) -> list[Ending]:
+    """Run chains in short turns, so that they advance together: a run that is stopped has draws of all of them."""
+    with _deaf_to_ctrl_c(tasks[0]), contextlib.ExitStack() as opened:
+        chains = [opened.enter_context(contextlib.closing(_turns(sampler, schedule, task, board))) for task in tasks]
+        endings: dict[int, Ending] = {}
+        while len(endings) < len(chains):
+            for place, chain in enumerate(chains):
+                if place not in endings and (ending := next(chain)) is not None:
+                    endings[place] = ending
+        return [endings[place] for place in range(len(chains))]
+
+
+def _turns(sampler: Sampler, schedule: Schedule, task: Task, board: Board) -> Generator[Ending | None]:
+    """None after each turn of a chain, then its ending, which holds what stopped it: others can then stop and save."""
+    try:
+        _refuse_orphans(task, was_child=False)
+        yield from _run(sampler, schedule, task, board)
+    except Exception as error:
+        board.stop()
+        board.write(task.chain, board.view(task.chain)._replace(phase=FAILED))
+        if os.getpid() != task.parent:  # what went on in another process is not in the traceback
+            error.add_note(traceback.format_exc())
+        yield Ending(task.chain, error=error)
 
 
 @contextlib.contextmanager
@@ -164,22 +187,23 @@ def _refuse_orphans(task: Task, *, was_child: bool) -> None:
         raise RunStoppedError(f"chain {task.chain} stopped: the process that started the run is gone.")
 
 
-def _run(sampler: Sampler, schedule: Schedule, task: Task, board: Board) -> Ending:
+def _run(sampler: Sampler, schedule: Schedule, task: Task, board: Board) -> Iterator[Ending | None]:
     trace = _open(task)
     kept = trace if isinstance(trace, MemoryTrace) else None
     try:
         if board.is_stopped:  # a chain that waited for its turn need not make a first state now
-            return Ending(task.chain, trace.n_draws, trace=kept)
+            yield Ending(task.chain, trace.n_draws, trace=kept)
+            return
         position = _first_position(sampler, task, trace)
         clock = _Clock(task, board, sampler, position, schedule)
         # Also what is there already is made again behind the last checkpoint, which tells that it can be.
         clock.until = max(clock.until, n_sweeps(schedule, trace.n_draws))
-        _follow(walk(sampler, schedule, position, clock.until), clock, trace)
+        yield from _follow(walk(sampler, schedule, position, clock.until), clock, trace)
         clock.show(FINISHED if position.sweep >= clock.until else STOPPED)
     finally:
         trace.close()
     counts = {move: dict(totals) for move, totals in position.counts.items()}
-    return Ending(task.chain, trace.n_draws, counts, time.monotonic() - clock.start, kept)
+    yield Ending(task.chain, trace.n_draws, counts, time.monotonic() - clock.start, kept)
 
 
 def _first_position(sampler: Sampler, task: Task, trace: MemoryTrace | DiskTrace) -> Position:
@@ -194,8 +218,8 @@ def _open(task: Task) -> MemoryTrace | DiskTrace:
     return MemoryTrace(task.n_draws) if task.trace is None else task.trace.copy(task.n_draws)
 
 
-def _follow(events: Iterator[Draw | Refreshed | None], clock: _Clock, trace: MemoryTrace | DiskTrace) -> None:
-    """Store what a chain yields until it ends or must stop."""
+def _follow(events: Iterator[Draw | Refreshed | None], clock: _Clock, trace: MemoryTrace | DiskTrace) -> Iterator[None]:
+    """Store what a chain yields until it ends or must stop; gives way to other chains once a tick."""
     if clock.must_stop(clock.start):
         return
     now, append = time.monotonic, trace.append
@@ -211,8 +235,12 @@ def _follow(events: Iterator[Draw | Refreshed | None], clock: _Clock, trace: Mem
             if log_joint != log_joint:
                 raise _not_a_number(clock)
             append(event)
-        if now() >= clock.tick and clock.must_stop(now()):
-            return
+        if now() >= clock.tick:
+            if clock.must_stop(now()):
+                return
+            turn_over = now()
+            yield
+            clock.skip(now() - turn_over)
 
 
 def _not_a_number(clock: _Clock) -> NumericalError:
@@ -220,7 +248,7 @@ def _not_a_number(clock: _Clock) -> NumericalError:
     kept = "All draws before it are in the log" if clock.task.log is not None else "The chain was stopped"
     return NumericalError(
         f"the log joint became nan in chain {chain}, sweep {sweep}. {kept}. Look for extreme values in the data or "
-        "hyper-parameters; if there are none this is an error of the model's moves.",
+        "hyperparameters; if there are none this is an error of the model's moves.",
         chain=chain,
         sweep=sweep,
     )

@@ -50,11 +50,14 @@ def how_many_views(result: Result, distribution: CountDistribution | None) -> st
 
 
 def _chances(result: Result, distribution: CountDistribution, n: int, noun: str) -> str:
-    start, of = ("", "of the draws have") if distribution.is_sampled else ("Given this tree, ", "probability for")
-    chance = float(distribution.probability[distribution.counts == n].sum())
+    chance = percent(float(distribution.probability[distribution.counts == n].sum()))
     low, high = distribution.interval()
     span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    words = f"{start}{percent(chance)} {of} {count(n, noun)}, at least 90 % {of} {span}."
+    if distribution.is_sampled:
+        words, rest = f"{chance} of the draws have {count(n, noun)}", f", at least 90 % of the draws have {span}"
+    else:
+        words, rest = f"Given this tree, the probability of {count(n, noun)} is {chance}", f", of {span} at least 90 %"
+    words += "." if low == high == n else f"{rest}."
     return f"{words} {why_another_number(result, distribution, n, noun)}".rstrip()
 
 
@@ -80,7 +83,7 @@ def how_sure(result: Result, certainty: np.ndarray | None) -> str:
     sizes = np.bincount(result.labels)
     known = ~np.isnan(certainty) & (sizes > 1)
     if not known.any():
-        return f"No cluster has two {result.noun}s, so nothing can be said about {result.noun}s being together."
+        return f"No cluster has two {result.noun}s, so there are no pairs to be sure of."
     weights = sizes[known] * (sizes[known] - 1.0)
     mean = float(np.average(certainty[known], weights=weights))
     least = int(np.flatnonzero(known)[np.argmin(certainty[known])])

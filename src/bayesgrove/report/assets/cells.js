@@ -33,13 +33,13 @@ function codeColours(scale, last) {
   return colours;
 }
 
-/** A picture of one pixel per cell, to be scaled when drawn. */
-function cellImage(rows, columns, codeAt, colours) {
+/** A picture of one pixel per cell, to be scaled when drawn; `colourAt(i, j)` gives four bytes. */
+function cellImage(rows, columns, colourAt) {
   const canvas = el("canvas", { width: Math.max(1, columns), height: Math.max(1, rows) });
   const context = canvas.getContext("2d");
   const image = context.createImageData(canvas.width, canvas.height);
   const pixels = new Uint32Array(image.data.buffer);
-  for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) pixels[i * columns + j] = colours[codeAt(i, j)];
+  for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) pixels[i * columns + j] = colourAt(i, j);
   context.putImageData(image, 0, 0);
   return canvas;
 }
@@ -316,8 +316,8 @@ function cellPoint(map, cell) {
 /** A scale of colours in words and a bar; gives a function that paints it anew. */
 function scaleLegend(host, spec) {
   const bar = el("span", { class: "scale-bar", role: "img", "aria-label": `colours from ${spec.low} to ${spec.high}` });
-  host.append(el("p", { class: "scale note" },
-    el("span", { text: spec.low }), bar, el("span", { text: spec.high }), el("span", { text: spec.words }),
+  const ends = spec.low ? [el("span", { text: spec.low }), bar, el("span", { text: spec.high })] : [];
+  host.append(el("p", { class: "scale note" }, ...ends, el("span", { text: spec.words }),
     spec.hasMissing ? el("span", { class: "scale-missing" }, el("span", { class: "hatched" }), "missing") : null,
   ));
   return () => {

@@ -111,7 +111,8 @@ function heatMapLayout(frame, grid) {
 
 function paintHeatMap(context, layout, grid) {
   if (!grid.image) {
-    grid.image = cellImage(grid.rows, grid.columns, (i, j) => grid.codes[i * grid.columns + j], codeColours(grid.scale, LAST_SHADE));
+    const colours = codeColours(grid.scale, LAST_SHADE);
+    grid.image = cellImage(grid.rows, grid.columns, (i, j) => colours[grid.codes[i * grid.columns + j]]);
   }
   paintImage(context, layout, grid.image, grid.hasMissing);
   paintColumnNames(context, layout, (j) => grid.columnNames[j], layout.top - 6);

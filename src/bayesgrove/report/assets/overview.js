@@ -20,7 +20,7 @@ function overviewView(host, model, state) {
     card("how-many", "How many clusters?", words.how_many, hasCounts(model) ? drawCounts : null),
     card("how-sure", "How sure?", words.how_sure, model.certainty.some((value) => value >= 0) ? drawCertainties : null),
     card("which-features", "What sets them apart?", hasHeat ? [] : words.which_features, hasHeat ? drawHeat : null),
-    card("trust", `${TRUST_MARKS[trust]}Can it be trusted?`, words.trust, model.data.chains ? drawAgreement : null),
+    card("trust", `${TRUST_MARKS[trust]}Can it be trusted?`, words.trust, model.data.chains ? drawAgreement : model.tree.apart ? drawApart : null),
   ));
   host.querySelector("#trust").classList.add(trust);
   if (words.log_evidence !== null) {
@@ -36,11 +36,16 @@ function overviewView(host, model, state) {
 /** Certainties of the largest clusters shown now, a bar each. */
 function drawCertainties(place, model, state) {
   const all = state.clusters.filter((cluster) => cluster.certainty >= 0 && cluster.size > 1);
+  drawBars(place, model, all, "Certainty of each cluster");
+}
+
+/** A bar for each of the largest of some clusters, as long as its certainty. */
+function drawBars(place, model, all, label) {
   const largest = all.slice().sort((a, b) => b.size - a.size || a.label - b.label).slice(0, MOST_SHOWN_CLUSTERS);
   const rows = largest.map((cluster) => el("li", {}, el("span", { text: cluster.label }), certaintyBar(cluster, model.noun)));
   const left = all.length - largest.length;
   place.replaceChildren(
-    el("ol", { class: "certainties", "aria-label": "Certainty of each cluster" }, rows),
+    el("ol", { class: "certainties", "aria-label": label }, rows),
     left > 0 ? el("p", { class: "note", text: `and ${count(left, "smaller cluster")}` }) : "",
   );
 }
@@ -102,6 +107,16 @@ function heatKey(share) {
 }
 
 // ---- trust
+
+/** How often the largest clusters shown now stay apart from their neighbours in the tree, a bar each. */
+function drawApart(place, model, state) {
+  const { tree } = model;
+  const shown = state.clusters.filter((cluster) => cluster.node >= 0 && cluster.node !== tree.root && cluster.size > 1);
+  const sides = shown.map((cluster) => ({ ...cluster, certainty: tree.apart[tree.parent[cluster.node]] })).filter((side) => side.certainty > 0);
+  const words = "how often a cluster stays apart from its neighbour in the tree";
+  drawBars(place, model, sides, words);
+  if (sides.length) place.append(el("p", { class: "note", text: words }));
+}
 
 /** The log joint, or the first scalar there is, draw by draw with a line for each chain: chains that agree overlap. */
 function drawAgreement(place, model) {

@@ -115,7 +115,8 @@ function pairsLayout(frame, model, pairs) {
 function paintPairs(context, layout, model, state, pairs) {
   const { shown } = pairs;
   if (!pairs.image) {
-    pairs.image = cellImage(shown.length, shown.length, (i, j) => pairCode(pairs, shown[i], shown[j]), codeColours(shade, 255));
+    const colours = codeColours(shade, 255);
+    pairs.image = cellImage(shown.length, shown.length, (i, j) => colours[pairCode(pairs, shown[i], shown[j])]);
   }
   const items = pairs.shownItems();
   paintImage(context, layout, pairs.image, false);

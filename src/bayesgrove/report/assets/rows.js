@@ -33,9 +33,7 @@ function rowsView(host, model, state) {
 function tableView(host, model, state) {
   const table = readTable(model);
   host.append(el("h3", { text: "Cells" }), el("p", { class: "note", text: tableNote(model, table) }));
-  const repaintLegend = scaleLegend(host, {
-    low: "low", high: "high", words: "within each column", scale: shade, hasMissing: table.hasMissing,
-  });
+  const repaintLegend = scaleLegend(host, tableLegend([table]));
   const frame = el("div", { class: "cell-map table-map" });
   host.append(frame);
   const map = cellMap(frame, {
@@ -71,7 +69,7 @@ function tableNote(model, table) {
   const rows = table.n < model.n ? ` ${table.n.toLocaleString("en")} of ${count(model.n, model.noun)} are shown, evenly spread over the tree.` : "";
   const all = model.data.summary.n_columns;
   const columns = m < all ? ` Of ${count(all, "column")} the ${m} that tell clusters apart best are shown.` : "";
-  return `${headNoun(model.noun)} in the order of the hierarchy, the strip has the colours of their clusters. Drag over ${model.noun}s, or click the strip, to select.${rows}${columns}`;
+  return `${headNoun(model.noun)} in the order of the hierarchy; the strip shows the colours of their clusters. Drag over ${model.noun}s, or click the strip, to select.${rows}${columns}`;
 }
 
 function tableLayout(frame, model, table) {
@@ -93,15 +91,35 @@ function tableLayout(frame, model, table) {
 }
 
 function paintTable(context, layout, model, state, table) {
-  const m = layout.columns;
-  if (!table.image) {
-    table.image = cellImage(table.n, m, (i, j) => table.values[i * m + j], codeColours(shade, LAST_SHADE));
-  }
+  if (!table.image) table.image = tableImage(table);
   paintImage(context, layout, table.image, table.hasMissing);
   paintVeil(context, layout, state, table.items, false);
   paintStrip(context, layout, state, table.items, "left");
   paintColumnNames(context, layout, (j) => table.shortNames[j], layout.top - 6);
   if (layout.hasNames) paintRowNames(context, layout, (i) => itemName(model, table.items[i], ROW_NAME));
+}
+
+/** Cells as colours: from low to high within a column, categories in colours that have no order. */
+function tableImage(table) {
+  const m = table.columns.length;
+  const shades = codeColours(shade, LAST_SHADE);
+  const colours = table.columns.map((_, j) => {
+    const labels = table.categories[String(j)];
+    return labels ? codeColours((share) => categoryColour(Math.round(share * (labels.length - 1))), LAST_SHADE) : shades;
+  });
+  return cellImage(table.n, m, (i, j) => colours[j][table.values[i * m + j]]);
+}
+
+function categoryColour(k) {
+  return d3.schemeSet2[k % d3.schemeSet2.length];
+}
+
+/** What the colours of the cells of some tables mean. */
+function tableLegend(tables) {
+  const n = d3.sum(tables, (table) => Object.keys(table.categories).length);
+  const hasScale = n < d3.sum(tables, (table) => table.columns.length);
+  const words = [hasScale ? "within each column" : "", n ? "categories have colours without order" : ""].filter(Boolean).join("; ");
+  return { low: hasScale ? "low" : "", high: "high", words, scale: shade, hasMissing: tables.some((table) => table.hasMissing) };
 }
 
 function tableTip(model, state, table, i, j) {

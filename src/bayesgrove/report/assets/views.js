@@ -25,9 +25,7 @@ function viewsView(host, model, state) {
 /** The pictures; a model that keeps no table has none. */
 function viewsFigure(host, figure, state) {
   host.append(el("p", { class: "note", text: viewsNote(figure) }));
-  const repaintLegend = scaleLegend(host, {
-    low: "low", high: "high", words: "within each column, in all views", scale: shade, hasMissing: figure.panels.some((panel) => panel.table.hasMissing),
-  });
+  const repaintLegend = scaleLegend(host, tableLegend(figure.panels.map((panel) => panel.table)));
   const canvas = el("canvas", { id: "views-canvas", role: "img", "aria-label": viewsLabel(figure) });
   const frame = el("div", { class: "cell-map views-map", tabindex: 0, role: "region", "aria-label": "Views side by side" }, canvas);
   host.append(frame);

@@ -63,7 +63,7 @@ function writeHead(context, { view, box, columns, isShown }) {
 function paintPanel(context, figure, panel) {
   const { layout, table, state } = panel;
   const m = layout.columns;
-  if (!table.image) table.image = cellImage(table.n, m, (i, j) => table.values[i * m + j], codeColours(shade, LAST_SHADE));
+  if (!table.image) table.image = tableImage(table);
   context.fillStyle = panel.colour;
   context.fillRect(layout.left, layout.top - VIEW_BAND - 2, m * layout.cellWidth, VIEW_BAND);
   paintImage(context, layout, table.image, table.hasMissing);
