@@ -9,8 +9,22 @@ from sklearn.metrics import adjusted_rand_score
 
 import bayesgrove as bg
 from bayesgrove.core.rng import generator
+from bayesgrove.models.tree_hmm.edge_choice import (
+    clusters_as_trees,
+    fit_better_hierarchy,
+    log_joint_of_common,
+    shrunk_to_all_trees,
+)
 from bayesgrove.models.tree_hmm.edge_mixture import EdgePrior, change_tree, uses_of
-from bayesgrove.models.tree_hmm.edge_search import filled, fit_edges, log_joint, merged, reassigned
+from bayesgrove.models.tree_hmm.edge_search import (
+    FIRST_PRIOR,
+    EdgeFit,
+    filled,
+    fit_edges,
+    log_joint,
+    merged,
+    reassigned,
+)
 from bayesgrove.stats.partitions import relabel
 
 pytestmark = pytest.mark.exact
@@ -53,6 +67,20 @@ def plain_log_marginal(trees, members, prior):
     return found + sum(log_shares[label] for label in tables)
 
 
+def edges_of(tree):
+    """Pairs of a label and the label above it, node by node; None above a root."""
+    return [(None if p < 0 else tree.labels[p], x) for x, p in zip(tree.labels, tree.parents.tolist(), strict=True)]
+
+
+def plain_rooms(edge_lists):
+    """Counts of labels below each label."""
+    rooms: dict = {}
+    for above, label in itertools.chain(*edge_lists):
+        room = rooms.setdefault(above, {})
+        room[label] = room.get(label, 0) + 1
+    return rooms
+
+
 def plain_log_joint(trees, labels, prior=PRIOR):
     clusters = [np.flatnonzero(np.asarray(labels) == k).tolist() for k in set(labels)]
     return sum(plain_log_marginal(trees, members, prior) for members in clusters)
@@ -74,8 +102,28 @@ def test_marginal_is_that_of_seatings_node_by_node(trees):
         assert log_joint(uses, PRIOR, np.array(labels)) == pytest.approx(plain_log_joint(trees, labels), abs=1e-10)
 
 
-def test_removing_undoes_adding(trees):
-    uses = uses_of(trees.forest)
+def test_edges_shrunk_to_all_trees_against_seatings_node_by_node(trees):
+    """With the shares of all trees as known, and with these drawn and integrated out."""
+    uses, labels, edges = uses_of(trees.forest), np.array([0, 1, 0, 1, 2]), [edges_of(tree) for tree in trees]
+    clusters = [plain_rooms(edges[tree] for tree in np.flatnonzero(labels == k)) for k in range(3)]
+    inside = sum(seating(room.values(), PRIOR.strength[1], PRIOR.discount[1]) for c in clusters for room in c.values())
+    shares = plain_rooms(set(own) for own in edges)
+    opened = [shares[above][label] / sum(shares[above].values()) for c in clusters for above in c for label in c[above]]
+    found = log_joint(shrunk_to_all_trees(uses), PRIOR, labels)
+    assert found == pytest.approx(inside + np.log(opened).sum(), abs=1e-10)
+    common = plain_rooms([(above, label) for above in c for label in c[above]] for c in clusters)
+    log_shares = plain_log_shares(trees)
+    together = sum(seating(room.values(), PRIOR.strength[1], PRIOR.discount[1]) for room in common.values())
+    together += sum(log_shares[label] for room in common.values() for label in room)
+    shared = clusters_as_trees(uses, labels)
+    assert log_joint(shared, PRIOR, np.zeros(3, np.int64)) == pytest.approx(together, abs=1e-10)
+    at_first = log_joint(shared, FIRST_PRIOR, np.zeros(3, np.int64))
+    assert log_joint_of_common(uses, EdgeFit(labels, PRIOR, found)) >= inside + at_first
+
+
+@pytest.mark.parametrize("make", [uses_of, lambda forest: shrunk_to_all_trees(uses_of(forest))])
+def test_removing_undoes_adding(trees, make):
+    uses = make(trees.forest)
     rooms = filled(uses, PRIOR, np.zeros(5, np.int64), 0)
     before = [part.copy() for part in rooms]
     gone = change_tree(uses, PRIOR, rooms, 0, 3, -1)
@@ -167,6 +215,31 @@ def test_documents_of_known_kinds_are_told_apart_and_one_kind_stays_one():
     for _ in range(5):
         data, _ = documents(rng, 1, 30)
         assert fit_edges(generator(1), uses_of(data.forest)).labels.max() == 0
+
+
+def of_common_contexts(rng, n_each, n_labels=12, n_nodes=60):
+    """Trees of three kinds with the same labels, the shares of each context alike in all kinds."""
+    kinds, parents, lists = np.repeat(np.arange(3), n_each), [], []
+    common = rng.dirichlet(np.full(n_labels, 0.2), n_labels)
+    shares = np.array([[rng.dirichlet(5.0 * room + 1e-3) for room in common] for _ in range(3)])
+    for kind in kinds:
+        above, labels = np.append(-1, rng.integers(np.maximum(np.arange(1, n_nodes), 1))), [0]
+        for node in range(1, n_nodes):
+            labels.append(int(rng.choice(n_labels, p=shares[kind, labels[above[node]]])))
+        parents.append(above.tolist())
+        lists.append([f"l{label}" for label in labels])
+    return bg.TreeData.from_parents(lists, parents), kinds
+
+
+def test_the_hierarchy_of_greater_evidence_is_taken():
+    data, kinds = of_common_contexts(generator(7), 15)
+    start = fit_better_hierarchy(generator(1), uses_of(data.forest))
+    assert (start.uses.label < 0).all()
+    assert start.fit.labels.tolist() == kinds.tolist()
+    data, kinds = documents(generator(5), 4, 12)
+    start = fit_better_hierarchy(generator(1), uses_of(data.forest))
+    assert (start.uses.label >= 0).any()
+    assert start.fit.labels.tolist() == kinds.tolist()
 
 
 def test_many_trees_are_assigned_to_what_a_sample_shows():

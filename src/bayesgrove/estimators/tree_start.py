@@ -11,8 +11,9 @@ from bayesgrove.estimators.tree_inputs import check_strength
 from bayesgrove.inference.description import spread
 from bayesgrove.inference.posterior import Posterior
 from bayesgrove.io.tree_data import TreeData
+from bayesgrove.models.tree_hmm.edge_choice import fit_better_hierarchy
 from bayesgrove.models.tree_hmm.edge_mixture import uses_of
-from bayesgrove.models.tree_hmm.edge_search import EdgeStart, fit_edges
+from bayesgrove.models.tree_hmm.edge_search import EdgeStart
 from bayesgrove.models.tree_hmm.positions import PositionsChoice, choose_positions
 from bayesgrove.stats.partitions import relabel
 
@@ -45,11 +46,10 @@ def edge_start(data: TreeData, model: Any, seed: int, *, is_shared: bool) -> Edg
         return None
     if data.forest.values is not None:
         raise InvalidSettingError('init="labels" counts labels, and those of these trees are numbers. Take "vb".')
-    uses = uses_of(data.forest)
-    found = fit_edges(generator(seed, EDGES_PATH), uses)
-    n_clusters = int(found.labels.max()) + 1
+    start = fit_better_hierarchy(generator(seed, EDGES_PATH), uses_of(data.forest))
+    n_clusters = int(start.fit.labels.max()) + 1
     logging.getLogger("bayesgrove").info("the mixture of edges begins with %d clusters", n_clusters)
-    return EdgeStart(uses, found)
+    return start
 
 
 def estimate_with_start(start: EdgeStart | None, labels: np.ndarray, posterior: Posterior, estimate: str) -> np.ndarray:

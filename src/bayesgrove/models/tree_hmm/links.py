@@ -118,24 +118,46 @@ def _block(links: Links, trees: slice, low: int, top: int) -> Links:
     )
 
 
-def part_of_links(links: Links, trees: np.ndarray) -> Links:
+@kernel
+def part_of_links(links, trees):
     """Only the nodes that some trees are made of, in the same order."""
-    reached = np.zeros(links.labels.size, np.bool_)
-    reached[links.roots[trees]] = True
-    mark_below(links.child_start, links.child_ids, reached)
-    kept, number = np.flatnonzero(reached), np.cumsum(reached, dtype=np.int32) - 1
-    n_children = np.diff(links.child_start)[kept]
-    start = np.concatenate([[0], np.cumsum(n_children)]).astype(np.int32)
-    entries = np.repeat(links.child_start[kept] - start[:-1], n_children) + np.arange(start[-1])
-    return Links(
-        links.labels[kept],
-        links.leaf_positions[kept],
-        start,
-        number[links.child_ids[entries]],
-        links.child_positions[entries],
-        links.child_shares[entries],
+    start, n_nodes, n_links = links.child_start, 0, 0
+    reached, number = np.zeros(links.labels.size, np.bool_), np.empty(links.labels.size, np.int32)
+    for tree in trees:
+        reached[links.roots[tree]] = True
+    mark_below(start, links.child_ids, reached)
+    for node in range(reached.size):
+        if reached[node]:
+            number[node] = n_nodes
+            n_nodes += 1
+            n_links += start[node + 1] - start[node]
+    part = Links(
+        np.empty(n_nodes, np.int32),
+        np.empty(n_nodes, np.int32),
+        np.zeros(n_nodes + 1, np.int32),
+        np.empty(n_links, np.int32),
+        np.empty(n_links, np.int32),
+        np.empty(n_links),
         number[links.roots[trees]],
     )
+    for node in range(reached.size):
+        if reached[node]:
+            copy_node(links, node, number, part)
+    return part
+
+
+@kernel
+def copy_node(links, node, number, part):
+    """Put a node into a part of the links; children have been put there before it."""
+    own = number[node]
+    part.labels[own], part.leaf_positions[own] = links.labels[node], links.leaf_positions[node]
+    place = part.child_start[own]
+    for entry in range(links.child_start[node], links.child_start[node + 1]):
+        part.child_ids[place] = number[links.child_ids[entry]]
+        part.child_positions[place] = links.child_positions[entry]
+        part.child_shares[place] = links.child_shares[entry]
+        place += 1
+    part.child_start[own + 1] = place
 
 
 @kernel

@@ -4,8 +4,10 @@ import numpy as np
 
 from bayesgrove.core.jit import kernel
 from bayesgrove.models.tree_hmm.component import Uses, draw_component, draw_waits, row_of, score_trees
+from bayesgrove.models.tree_hmm.links import part_of_links
 from bayesgrove.models.tree_hmm.states import draw_hard_counts
 from bayesgrove.models.tree_hmm.tables import RENORM
+from bayesgrove.models.tree_hmm.upward import go_upward
 
 
 @kernel
@@ -20,23 +22,21 @@ def count_uses(rng, target, components, labels, counts):
 
     Where switching is renormalised `present` gets the waiting times that its draw needs.
     """
-    links, order = target.links, components.order
-    n_nodes, n_states = links.labels.size, target.n_states
+    n_nodes, n_states, order = target.links.labels.size, target.n_states, components.order
     beta, inner, log_likelihood = np.empty((n_nodes, n_states)), np.empty((n_nodes, n_states)), np.empty(n_nodes)
-    scores = np.empty(labels.size)
-    roots, drawn = np.empty(n_nodes, np.int64), np.empty((n_nodes, n_states), np.int64)
     for place in range(components.n_used[0]):
         row, uses = row_of(components, order[place]), uses_of(counts, place)
-        for node in range(n_nodes):
-            roots[node] = 0
-            for state in range(n_states):
-                drawn[node, state] = 0
-        for tree in range(labels.size):
-            if labels[tree] == order[place]:
-                roots[links.roots[tree]] += 1
-        score_trees(links, target.mode, row, beta, inner, log_likelihood, scores)
+        links = part_of_links(target.links, np.flatnonzero(labels == order[place]))
+        n_own = links.labels.size
+        roots, drawn = np.zeros(n_own, np.int64), np.zeros((n_own, n_states), np.int64)
+        for root in links.roots:
+            roots[root] += 1
+        go_upward(
+            links, row.initial, row.emission, row.log_scale, row.switching, row.transition, target.mode, 0, n_own,
+            beta[:n_own], inner[:n_own], log_likelihood[:n_own],
+        )  # fmt: skip
         draw_hard_counts(
-            rng, links, row.switching, row.transition, target.mode, beta, roots, drawn,
+            rng, links, row.switching, row.transition, target.mode, beta[:n_own], roots, drawn,
             uses.initial, uses.emission, uses.switching, uses.transition,
         )  # fmt: skip
         if target.mode == RENORM:

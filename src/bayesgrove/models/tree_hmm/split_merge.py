@@ -21,6 +21,7 @@ from bayesgrove.models.tree_hmm.component import (
 )
 from bayesgrove.models.tree_hmm.downward import go_downward
 from bayesgrove.models.tree_hmm.hdp import propose_weights
+from bayesgrove.models.tree_hmm.links import part_of_links
 from bayesgrove.models.tree_hmm.mixture_target import CONCENTRATION
 from bayesgrove.models.tree_hmm.proposals import (
     PRIOR_SHARE,
@@ -42,19 +43,18 @@ TALLY_NAMES = ("splits", "splits_accepted", "merges", "merges_accepted")
 
 
 @kernel
-def count_weighted(target, row, weights, members, beta, inner, expected, uses):
-    """Expected uses of the cells by the members, weighted, after the upward pass; clears what was counted before."""
+def count_weighted(links, mode, row, weights, beta, inner, expected, uses):
+    """Expected uses of the cells by the trees, weighted, after the upward pass; clears what was counted before."""
     clear(uses)
-    roots = target.links.roots
     for node in range(expected.shape[0]):
         for state in range(expected.shape[1]):
             expected[node, state] = 0.0
-    for tree in members:
-        root = roots[tree]
+    for tree in range(weights.size):
+        root = links.roots[tree]
         for state in range(expected.shape[1]):
             expected[root, state] += weights[tree] * beta[root, state]
     go_downward(
-        target.links, row.switching, row.transition, target.mode, beta, inner, expected,
+        links, row.switching, row.transition, mode, beta, inner, expected,
         uses.initial, uses.emission, uses.switching, uses.transition, uses.present,
     )  # fmt: skip
 
@@ -63,10 +63,10 @@ def count_weighted(target, row, weights, members, beta, inner, expected, uses):
 def first_weights(rng, members, anchor, weights):
     """Trees that the launch begins with: the anchor alone, or it and a random half of all."""
     is_alone = rng.random() < 0.5
-    for tree in members:
-        weights[tree] = 0.0
-        if tree == anchor or (not is_alone and rng.random() < 0.5):
-            weights[tree] = 1.0
+    for place in range(members.size):
+        weights[place] = 0.0
+        if members[place] == anchor or (not is_alone and rng.random() < 0.5):
+            weights[place] = 1.0
 
 
 @kernel
@@ -74,34 +74,36 @@ def launch(rng, target, values, kept, kept_scores, members, anchor, uses):
     """Expected uses of the tables of the component that might leave the kept one, and its share of the trees.
 
     It depends on the members, the kept tables, the anchor and fresh random numbers only, never on how the members are
-    divided now: the reverse move launches with the same law.
+    divided now: the reverse move launches with the same law. Passes go over the members alone.
     """
-    n_nodes, n_states, n_trees = target.links.labels.size, target.n_states, target.links.roots.size
+    links, mode = part_of_links(target.links, members), target.mode
+    n_nodes, n_states, n_members = links.labels.size, target.n_states, members.size
     beta, inner, log_likelihood = np.empty((n_nodes, n_states)), np.empty((n_nodes, n_states)), np.empty(n_nodes)
-    expected, scores, weights = np.empty((n_nodes, n_states)), np.empty(n_trees), np.empty(n_trees)
-    row, n_members = new_row(target), float(members.size)
+    expected, scores, weights = np.empty((n_nodes, n_states)), np.empty(n_members), np.empty(n_members)
+    row = new_row(target)
     first_weights(rng, members, anchor, weights)
     begin = kept
     if rng.random() >= KEPT_SHARE:
         begin = row
         draw_component(rng, target, np.full(values.size, LAUNCH_STRENGTH), uses, row)  # nothing was counted yet
-    score_trees(target.links, target.mode, begin, beta, inner, log_likelihood, scores)
-    count_weighted(target, begin, weights, members, beta, inner, expected, uses)
+    score_trees(links, mode, begin, beta, inner, log_likelihood, scores)
+    count_weighted(links, mode, begin, weights, beta, inner, expected, uses)
     n_leaving = 0.0
-    for tree in members:
-        n_leaving += weights[tree]
+    for weight in weights:
+        n_leaving += weight
     temperature = FIRST_TEMPERATURE
     for _ in range(N_LAUNCH_STEPS):
         expect_component(target, values, kept.weights, uses, row)
-        score_trees(target.links, target.mode, row, beta, inner, log_likelihood, scores)
+        score_trees(links, mode, row, beta, inner, log_likelihood, scores)
         log_odds = math.log((n_leaving + 0.5) / (n_members - n_leaving + 0.5))
         n_leaving = 0.0
-        for tree in members:
-            weights[tree] = leaving_weight((scores[tree] - kept_scores[tree] + log_odds) / temperature)
-            if tree == anchor:
-                weights[tree] = max(weights[tree], ANCHOR_WEIGHT)
-            n_leaving += weights[tree]
-        count_weighted(target, row, weights, members, beta, inner, expected, uses)
+        for place in range(n_members):
+            gain = scores[place] - kept_scores[members[place]]
+            weights[place] = leaving_weight((gain + log_odds) / temperature)
+            if members[place] == anchor:
+                weights[place] = max(weights[place], ANCHOR_WEIGHT)
+            n_leaving += weights[place]
+        count_weighted(links, mode, row, weights, beta, inner, expected, uses)
         temperature = max(0.5 * temperature, 1.0)
     return (n_leaving + 0.5) / (n_members + 1.0)
 
