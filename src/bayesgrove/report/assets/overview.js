@@ -36,11 +36,11 @@ function overviewView(host, model, state) {
 /** Certainties of the largest clusters shown now, a bar each. */
 function drawCertainties(place, model, state) {
   const all = state.clusters.filter((cluster) => cluster.certainty >= 0 && cluster.size > 1);
-  drawBars(place, model, all, "Certainty of each cluster");
+  drawSureness(place, model, all, "Certainty of each cluster");
 }
 
 /** A bar for each of the largest of some clusters, as long as its certainty. */
-function drawBars(place, model, all, label) {
+function drawSureness(place, model, all, label) {
   const largest = all.slice().sort((a, b) => b.size - a.size || a.label - b.label).slice(0, MOST_SHOWN_CLUSTERS);
   const rows = largest.map((cluster) => el("li", {}, el("span", { text: cluster.label }), certaintyBar(cluster, model.noun)));
   const left = all.length - largest.length;
@@ -114,7 +114,7 @@ function drawApart(place, model, state) {
   const shown = state.clusters.filter((cluster) => cluster.node >= 0 && cluster.node !== tree.root && cluster.size > 1);
   const sides = shown.map((cluster) => ({ ...cluster, certainty: tree.apart[tree.parent[cluster.node]] })).filter((side) => side.certainty > 0);
   const words = "how often a cluster stays apart from its neighbour in the tree";
-  drawBars(place, model, sides, words);
+  drawSureness(place, model, sides, words);
   if (sides.length) place.append(el("p", { class: "note", text: words }));
 }
 
