@@ -227,6 +227,12 @@ def test_chances_never_round_to_certainty(value, text):
     assert words.chance(value) == text
 
 
+def test_scripts_share_one_scope_without_sharing_names():
+    names = re.findall(r"^(?:async )?function (\w+)", "\n".join(asset(name) for name in SCRIPTS), re.MULTILINE)
+    assert len(names) > 100
+    assert len(names) == len(set(names))
+
+
 def test_every_asset_is_used():
     from importlib import resources
 
