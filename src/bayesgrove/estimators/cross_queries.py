@@ -47,7 +47,7 @@ class RowAndColumnQueries(TableEstimator):
 
     @property
     def same_view_probability_(self) -> np.ndarray:
-        """Probability that two columns stand in the same view, (n_columns, n_columns)."""
+        """Probability that two columns are in the same view, (n_columns, n_columns)."""
         check_is_fitted(self, "tree_")
         return self._answers.same_view_probability()
 
@@ -173,7 +173,7 @@ class RowAndColumnQueries(TableEstimator):
         columns : sequence of int or str, optional
             Only views that hold some of these columns.
         weight : {"views", "columns"}
-            Whether all views count alike or by their numbers of columns.
+            Whether all views count equally or by their numbers of columns.
         """
         check_is_fitted(self, "tree_")
         check_choice("weight", weight, ("views", "columns"))
@@ -191,7 +191,7 @@ class RowAndColumnQueries(TableEstimator):
             All pairs by default.
         normalise : {None, "min", "joint", "sqrt", "linfoot", "vi"}
             Divide by the smaller entropy, the joint entropy or the root of the product of entropies; Linfoot's
-            sqrt(1 - exp(-2 I)); or the variation of information, which is 0 for columns that tell all of each other.
+            sqrt(1 - exp(-2 I)); or the variation of information, which is 0 for columns that determine each other.
             Only None and "linfoot" make sense for measurements, whose entropies depend on the unit.
         n_samples : int
             Draws where the sum is not finite.
