@@ -25,45 +25,45 @@ TREE_SEED = 0
 class BHC(TreeClusterer):
     """Bayesian hierarchical clustering of rows: a binary tree with the probability of every merge.
 
-    The model is a Dirichlet process mixture. Every node carries the log odds that its rows are one cluster, given this
+    The model is a Dirichlet process mixture. Every node has the log odds that its rows are one cluster, given this
     tree; cutting where they turn negative gives components of the mixture, whose number need not be chosen. A cluster
-    is a union of components that no valley of the density separates. About n^2 pair scores: some 20,000 rows in
-    seconds.
+    is a union of components that no valley of the density separates. A fit computes about n^2 pair scores and takes
+    seconds for 20,000 rows.
 
     Parameters
     ----------
     likelihood : str or Likelihood, default="auto"
-        "auto" chooses a family per column and learns its hyperparameters; a name such as "gaussian" takes sensible
+        "auto" chooses a family per column and learns its hyperparameters; a name such as "gaussian" sets sensible
         hyperparameters from the data; an object of `bayesgrove.likelihoods` fixes them.
     concentration : float or "auto", default=1.0
         Concentration of the Dirichlet process (alpha in the papers); "auto" learns it.
     cut : {"half", "map"} or float, default="half"
-        Where the tree becomes clusters: from the root down, the first node that is one cluster with at least
-        this probability ("half": 0.5), or the most probable partition consistent with the tree.
+        How the tree is cut into clusters: from the root down, at the first node that is one cluster with at least this
+        probability ("half": 0.5), or at the most probable partition consistent with the tree.
     search : {"best", "greedy"}, default="best"
         "best" searches for the tree and the hyperparameters of highest evidence bound, as described in the notes.
         "greedy" merges in the published order of Heller and Ghahramani, which chains where clusters are large and
         columns few.
     clusters : {"unions", "components"}, default="unions"
-        "unions": components that no valley of the density separates are one cluster, where search="best", cut="half"
-        and there are at least 50 rows. "components", and elsewhere, and for documents: each component of the mixture is
-        a cluster.
+        "unions": components that no valley of the density separates are one cluster, if search="best", cut="half" and
+        there are at least 50 rows. Otherwise, for documents, and with "components", each component of the mixture is a
+        cluster.
     hyper : {"auto", "optimize", "fixed"}, default="auto"
-        Learn the hyperparameters that are marked "auto", all that are not given, or none. Where any are learned,
-        constant columns are left out, and Gaussian cells are known to within their rounding (see `GaussianDiagonal`).
+        Learn the hyperparameters marked "auto", all that are not given, or none. Where any are learned, constant
+        columns are left out, and Gaussian cells are known to within their rounding (see `GaussianDiagonal`).
     refine : int, default=0
-        With search="greedy": rounds of reassigning rows to the clusters and building again; kept where the evidence
+        With search="greedy": rounds of reassigning rows to the clusters and rebuilding the tree; kept if the evidence
         bound rises.
     duplicates : {"exact", "merge_first"}, default="exact"
-        With search="greedy": "merge_first" joins identical rows before all others: quicker on data with many of them.
+        With search="greedy": "merge_first" joins identical rows before all others, which is faster if there are many.
     scores : {"light", "matrix", "matrix32"}, default="light"
-        Compute pair scores again at need, or store them all in double or single precision; the tree is the same.
+        Recompute pair scores when needed, or store them all in double or single precision; the tree is the same.
     partial_labels : bool, default=False
-        Whether `y` of `fit` holds labels of some rows, and -1 for all others; else `y` is ignored.
+        Whether `y` of `fit` contains labels of some rows, and -1 for all others; otherwise `y` is ignored.
     memory_limit : float, default=2**30
-        Bytes; more is refused before anything is allocated.
+        In bytes; a fit that needs more is refused before anything is allocated.
     random_state : int, optional
-        Only learning from a sample of a large table and `sample` draw numbers.
+        Only learning from a sample of a large table and `sample` use random numbers.
     n_jobs : int or None, default=2
         Threads for the first round of scores. The tree does not depend on it.
     verbose : int, default=0
@@ -94,14 +94,15 @@ class BHC(TreeClusterer):
     binary tree and any hyperparameters, so that two of them can be compared without labels.
 
     search="best" builds a start tree by the largest [log p(ab) - log p(a) - log p(b)] sqrt((n_a + n_b) / (n_a n_b)) and
-    learns hyperparameters from partitions of it into 2, 4, 8, ... clusters. From the best of these, rounds of
-    reassigning rows, merging and splitting clusters, learning and regrowing the tree follow while the bound rises. This
-    is a heuristic: the bound is exact, the tree need not be the best one. search="greedy" merges the pair with the
-    largest log odds first.
+    learns hyperparameters from partitions of it into 2, 4, 8, ... clusters. The best of these is improved by rounds of
+    reassigning rows, merging and splitting clusters, learning and regrowing the tree while the bound rises. This is a
+    heuristic: the bound is exact, the tree need not be the best one. search="greedy" merges the pair with the largest
+    log odds first.
 
-    Families that "auto" chose for the columns of a mixed table are compared once more inside the components; where
-    others suit these better, the table is fitted again, and the fit of higher evidence is kept. So it is where another
-    column explains one better than the clusters do; that column is left out, and a line in the log says so.
+    Families that "auto" chose for the columns of a mixed table are compared once more inside the components; if others
+    fit better there, the table is fitted again, and the fit of higher evidence is kept. The same is done where another
+    column explains a column better than the clusters do: the explained column is left out, and a line in the log says
+    so.
 
     **Erratum** (Heller and Ghahramani 2005, eq. 4): the merge prior pi_k computed by subtraction is lost to
     rounding from about 500 rows on; log odds need no pi_k at all (tests/exact/test_bhc_exact.py).
@@ -155,7 +156,7 @@ class BHC(TreeClusterer):
     def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None) -> Self:
         """Build the tree and cut it.
 
-        With constraints no partition that breaks one has any weight, and no cluster unites rows that are to be apart.
+        With constraints, partitions that break one have no weight, and no cluster unites rows that must be apart.
 
         Parameters
         ----------
@@ -163,11 +164,11 @@ class BHC(TreeClusterer):
             NaN is a missing cell where the likelihood allows it.
         y : int array of shape (n_rows,), optional
             With `partial_labels=True`: rows with the same label are in one cluster, rows with different labels in
-            different ones; -1 is unknown. Otherwise ignored, for scikit-learn's sake.
+            different ones; -1 is unknown. Otherwise ignored, present for API consistency.
         must_link : sequence of sequences of int, optional
-            Groups of rows (numbers from 0), each of one cluster.
+            Groups of rows (numbers from 0); the rows of each group are in one cluster.
         cannot_link : sequence of pairs of int, optional
-            Rows of different clusters.
+            Pairs of rows that are in different clusters.
         """
 
         def links_of(n_rows: int) -> Links | None:

@@ -12,54 +12,54 @@ SEARCHES = {"auto": "auto", "polish": "multistart", "screen": "screen", "exact":
 
 
 class BHCC(CrossTreeClusterer):
-    """Bayesian hierarchical cross-clustering: which columns belong together, and in each such view a tree of rows.
+    """Bayesian hierarchical cross-clustering: views (groups of related columns), and a tree of rows in each.
 
     A Dirichlet process divides the columns into views; in every view a Dirichlet process mixture clusters the rows. The
     result is a binary tree of the columns with the probability that each branch is one view, and for every view a
-    binary tree of the rows as `BHC` gives it. Missing cells are predicted from both.
+    binary tree of the rows, as in `BHC`. Missing cells are predicted from both.
 
     Parameters
     ----------
     likelihood : str or Likelihood, default="auto"
-        "auto" chooses a family per column and learns its numbers; a name such as "gaussian" takes sensible numbers
+        "auto" chooses a family per column and learns its hyperparameters; a name such as "gaussian" sets sensible ones
         from the data; `Columns` of `bayesgrove.likelihoods` fixes them column by column.
     row_concentration, column_concentration : float or "auto", default=1.0
         Concentrations of rows in each view and of columns; "auto" learns them.
     search : {"auto", "polish", "screen", "exact"}, default="auto"
-        "exact" scores every pair of views by a row tree of its own; "screen" on the row trees that exist already;
+        "exact" scores every pair of views by a row tree of its own; "screen" scores them on the existing row trees;
         "polish" moves columns between views from several starts and keeps the best. "auto" is exact up to about a
         second's work, (J - 1)^2 J I^2 / 4 <= 2e9 for I rows and J columns, and polishes above. The search used is
         `search_`.
     evidence : {"bound", "tree"}, default="bound"
-        What stands for the evidence of a view: a lower bound, or the evidence given its row tree as in print, with
-        which `log_evidence_` is no bound.
+        What is used as the evidence of a view: a lower bound, or the evidence given its row tree, as published, with
+        which `log_evidence_` is not a bound.
     polish : bool or "auto", default="auto"
-        Whether the tree of the exact or screened search is improved by moving columns and, with row_search="best",
-        the row trees of its views by moving rows; "auto": not where search="exact" was asked for by name, so that the
-        greedy tree itself can be had.
+        Whether the tree of the exact or screened search is improved by moving columns and, with row_search="best", the
+        row trees of its views by moving rows; "auto": not if search="exact" is given explicitly, so that the greedy
+        tree itself is available.
     n_starts : int, default=4
-        Starts of "polish".
+        Number of starts of "polish".
     cut : {"half", "map"} or float, default="half"
-        Where trees become views and clusters: from the root down, the first node that is one with at least this
-        probability ("half": 0.5), or the most probable partition consistent with the tree. The views of a polished
-        search are those it found.
+        How trees are cut into views and clusters: from the root down, at the first node that is one view or cluster
+        with at least this probability ("half": 0.5), or at the most probable partition consistent with the tree. A
+        polished search keeps the views it found.
     hyper : {"auto", "optimize", "fixed"}, default="auto"
-        Learn the likelihood's hyperparameters that are marked "auto", all that are not given, or none. The rates of
-        Gaussian columns are learned column by column (with row_search="best"); columns of a family share one factor on
-        each other hyperparameter.
+        Learn the likelihood's hyperparameters marked "auto", all that are not given, or none. The rates of Gaussian
+        columns are learned column by column (with row_search="best"); for every other hyperparameter, columns of a
+        family share one factor.
     unseen : {"error", "reserve"}, default="error"
-        Labels of category columns met after training: refuse them, or count them in one extra category.
+        Labels of category columns not seen in training: refuse them, or count them in one extra category.
     row_search : {"best", "greedy"}, default="best"
-        How the tree of the rows in a view is found. "best" merges clusters in a size-tempered order, by the gain in
-        log marginal times sqrt(1 / n + 1 / m) for n and m rows. In the trees of the final views rows are then
-        reassigned among the clusters of the most probable cut and the tree is regrown, as long as the bound rises.
-        "greedy" is the published order, by the log odds, which ends in chains on views of one to three columns of
-        measurements or counts. Probabilities of nodes and the bound are computed alike for both.
+        How the tree of the rows in a view is found. "best" merges clusters in a size-tempered order, by the gain in log
+        marginal times sqrt(1 / n + 1 / m) for n and m rows. In the trees of the final views rows are then reassigned
+        among the clusters of the most probable cut and the tree is regrown, as long as the bound rises. "greedy" is the
+        published order, by the log odds, which ends in chains on views of one to three columns of measurements or
+        counts. Probabilities of nodes and the bound are computed in the same way for both.
     row_method : {"auto", "exact", "randomized"}, default="auto"
-        Row trees by all pairs, or of many rows by samples (views are then found on `row_sample` rows); "auto": by
-        samples above 2,000 rows.
+        Build row trees from all pairs or, for many rows, from samples (views are then found on `row_sample` rows);
+        "auto": from samples above 2,000 rows.
     row_sample : int, default=500
-        Rows from which views are found where row trees are grown by samples.
+        Number of rows from which views are found if row trees are built from samples.
     random_state : int, optional
     n_jobs : int or None, default=2
         Threads. The result does not depend on it.
@@ -83,7 +83,7 @@ class BHCC(CrossTreeClusterer):
     search_ : str
         The search that was used: "exact", "screen" or "multistart".
     likelihood_ : Columns
-        All numbers as used.
+        All hyperparameters as used.
     row_concentration_, column_concentration_ : float
     result_ : Result
 
@@ -98,7 +98,8 @@ class BHCC(CrossTreeClusterer):
     (tests/exact/test_bhcc.py, test_the_evidence_of_trees_is_no_bound).
 
     **Erratum** (eq. 11): children added without weights give a predictive of mass E[views];
-    `column_log_density(form="paper")` keeps it (tests/estimators/test_bhcc.py, test_forms_in_print_have_other_masses).
+    `column_log_density(form="paper")` computes it (tests/estimators/test_bhcc.py,
+    test_forms_in_print_have_other_masses).
 
     References
     ----------

@@ -24,51 +24,51 @@ APPROXIMATE = (
 
 
 class BHMC(NestedEstimator):
-    """Bayesian hierarchical mixture clustering: a tree of fixed depth whose nodes are mixtures, by Markov chains.
+    """Bayesian hierarchical mixture clustering: trees of fixed depth whose nodes are mixtures, sampled by MCMC.
 
     A nested Chinese restaurant process puts the rows on the leaves of a tree. Every node has weights of mixture
-    components, drawn around those of its parent; all nodes share the components. How many nodes and components there
-    are is part of the posterior.
+    components, drawn around those of its parent; all nodes share the components. The numbers of nodes and components
+    are part of the posterior.
 
     Parameters
     ----------
     likelihood : None, str or Likelihood, default=None
-        None: Gaussian components with the two variances. Or any conjugate likelihood with fixed hyperparameters, such
-        as "bernoulli" or `GaussianDiagonal(...)`; its parameters are integrated out.
+        None: Gaussian components with the two variances below. Otherwise any conjugate likelihood with fixed
+        hyperparameters, such as "bernoulli" or `GaussianDiagonal(...)`; its parameters are integrated out.
     depth : int, default=3
         Levels below the root (L in the paper).
     alpha : float or "auto", default=0.4
         Concentration of the paths: larger values give more children.
     gamma : float or "auto", default=1.0
-        Concentration of nodes: how near their weights are to their parent's.
+        Concentration of nodes: larger values keep their weights closer to their parent's.
     gamma0 : float or "auto", default=0.85
         Concentration of the root: larger values give more components.
     component_variance, base_variance : float or "auto", default="auto"
-        Variance of rows around the mean of their component, and of these means around 0, in every column of what is
-        sampled (after `center`, `n_pca` and `scale`). They say what counts as near. "auto" estimates them from the rows
-        and, with drawn means, learns them from there; with a `likelihood` they are not used.
+        Variance of rows around the mean of their component, and of these means around 0, in every column of the data
+        sampled (after `center`, `n_pca` and `scale`). They set the scale of clusters. "auto" estimates them from the
+        rows and, with sampled means, learns them from there; with a `likelihood` they are not used.
     n_components : int, optional
-        So many components instead of countably many.
+        A finite number of components instead of countably many.
     path : {"gibbs", "mh"}, default="gibbs"
-        How paths are moved: exactly from their conditional distribution, or by proposals from the prior (slow).
+        How paths are moved: drawn exactly from their conditional distribution, or proposed from the prior (slow).
     regraft : bool, default=True
         Also move whole subtrees. Chains mix far better.
     split_merge : bool, default=False
-        Also divide and join siblings with all that hangs below them.
+        Also split and merge siblings together with their subtrees.
     method : {"mcmc", "variational"}, default="mcmc"
         "variational" maximises a bound on the evidence from several deterministic starts; the draws are independent
-        draws from the approximation. It takes spherical Gaussian components and complete rows; numbers that are "auto"
-        are at their best values. See Notes.
+        draws from the approximation. It requires spherical Gaussian components and complete rows; parameters that are
+        "auto" are set to the values of highest bound. See Notes.
     sampler : {"exact", "paper"}, default="exact"
-        "paper" is the printed sampler: `path="mh"` without regraft. Without a penalty it is valid, only slow.
+        "paper" is the printed sampler: `path="mh"` without regraft. Without a penalty it is valid but slow.
     means : {"sampled", "collapsed"}, default="sampled"
-        Of `likelihood=None`: draw the components' means, or integrate them out (missing cells are then allowed).
+        With `likelihood=None`: sample the components' means, or integrate them out (missing cells are then allowed).
     center : bool, default=False
         Subtract the columns' means.
     scale : None, "unit" or float, default=None
-        Divide all cells by this number; "unit": by that which makes the columns' mean variance 1.
+        Divide all cells by this number; "unit": by the number that makes the mean variance of the columns 1.
     n_pca : int, optional
-        Sample the first so many principal components of the centred rows.
+        Use this many leading principal components of the centred rows.
     select : {"central", "best", "frequent", "consensus"}, default="central"
         Which tree is shown: the draw nearest to all others (least mean squared distance of path overlaps), the draw of
         the largest complete-data likelihood (small and unrepresentative, as a rule), the most frequent tree, or the
@@ -78,9 +78,9 @@ class BHMC(NestedEstimator):
     run_dir : path, optional
         Folder that makes the run durable: every draw is appended to a log, and a killed run resumes where it was.
     resume : bool or "repair", default=False
-        Go on with the run in `run_dir`, if there is one.
+        Resume the run in `run_dir`, if there is one.
     time_limit : float, optional
-        Seconds for the chains; what was drawn until then is the result.
+        Limit in seconds for the chains; the draws made by then are the result.
     random_state : int, optional
     n_jobs : int, optional
         Number of chains to run in parallel. The draws do not depend on it.
@@ -90,19 +90,19 @@ class BHMC(NestedEstimator):
     Attributes
     ----------
     level_labels_ : int64 array of shape (n_rows, depth)
-        Node of each row at each level of the tree shown, only children included; 0, 1, ... within each level.
+        Node of each row at each level of the tree shown, including only children; 0, 1, ... within each level.
     labels_ : int64 array of shape (n_rows,)
         Its leaves: the last column of `level_labels_`.
     n_clusters_ : int
         Number of leaves.
     tree_ : Tree
         The tree without only children, rows below its leaves. Columns of its nodes: `level`, `credibility` (share of
-        draws in which exactly these rows are a node) and `log_merge_odds` (that two of its rows share a leaf).
+        draws in which exactly these rows are a node) and `log_merge_odds` (log odds that two of its rows share a leaf).
     scores_ : dict
-        "cdl" and "rcdl", log complete-data likelihood of the draw shown, plain and less the penalty (nan for a
+        "cdl" and "rcdl", log complete-data likelihood of the draw shown, without and with the penalty (nan for a
         consensus); "aid" and "aod", inner and outer distance of the tree shown.
     selected_draw_ : DrawPlace or None
-        Chain and number of the draw shown; None for a consensus.
+        Chain and index of the draw shown; None for a consensus.
     posterior_ : PathPosterior
         `paths` (chain, draw, row, level), partitions of each level, overlaps, scalars, export to ArviZ.
     diagnostics_ : Diagnostics
@@ -112,13 +112,13 @@ class BHMC(NestedEstimator):
         Posterior means, or as given.
     likelihood_ : Likelihood
     acceptance_ : dict
-        How many paths changed, how many subtrees moved.
+        How many paths changed and how many subtrees moved.
     log_evidence_ : float
-        With `method="variational"`: the bound on the log evidence given the numbers above. It can be compared with
-        that of other such fits to the same rows, of other depths or concentrations.
+        With `method="variational"`: the bound on the log evidence given the parameters above. It can be compared with
+        that of other variational fits to the same rows, with other depths or concentrations.
     bound_trace_ : array
-        With `method="variational"`: the bound, and the log prior density of numbers that are learned, round by round.
-        Not kept in model files.
+        With `method="variational"`: the bound plus the log prior density of learned parameters, round by round. Not
+        stored in model files.
     result_ : Result
 
     Notes
@@ -130,9 +130,9 @@ class BHMC(NestedEstimator):
     begin there, and collapsed components (`means="collapsed"`) keep these values.
 
     In the variational approximation rows choose components independently of one another, each component has one leaf
-    and one table per node, and weights and means have the best distributions given that. Neither tree nor number of
-    components varies, and the chances of rows between components are too near to 0 and 1, as mean-field
-    approximations are.
+    and one table per node, and weights and means have the best distributions given that. Neither the tree nor the
+    number of components varies, and the component probabilities of rows are too close to 0 and 1, as is usual for
+    mean-field approximations.
 
     A new row joins a leaf or branches off below an inner node; `predict_proba` gives the probability of the leaves of
     the tree shown and, last, of all new branches.

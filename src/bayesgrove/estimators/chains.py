@@ -154,7 +154,7 @@ class ChainEstimator(CallbackSupportMixin, SavedEstimator):
         self._about = {**self._about, "stopped": reason}
 
     def continue_fit(self, n_draws: int) -> Self:
-        """Go on with the chains for more draws; the same as if they had been longer from the start.
+        """Continue the chains for more draws; the result is as if they had been longer from the start.
 
         Parameters
         ----------

@@ -151,13 +151,13 @@ class Clusterer(Summaries, Membership, ClusterMixin, SavedEstimator, TableEstima
         return self._probabilities(values)[:, :-1].argmax(axis=1)
 
     def predict_proba(self, X: Any, top_k: int | None = None) -> Any:
-        """Probability that each row joins each cluster of `labels_`, in the last column a new one; rows sum to 1.
+        """Probability that each row joins each cluster of `labels_` or, in the last column, a new one; rows sum to 1.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_columns)
         top_k : int, optional
-            Give a pair (clusters, probabilities) of the k most probable instead; a new cluster is `n_clusters_`.
+            Return a pair (clusters, probabilities) of the k most probable instead; a new cluster is `n_clusters_`.
         """
         values, _ = self._encoded(X)
         return most_probable(self._probabilities(values), top_k)
@@ -198,15 +198,15 @@ class Clusterer(Summaries, Membership, ClusterMixin, SavedEstimator, TableEstima
         return decode(self._bound, drawn)
 
     def check(self) -> Any:
-        """Whether measurements look inside clusters as the model says: tails, repeated values, dependence.
+        """Whether measurements within clusters are distributed as the model says: tails, repeated values, dependence.
 
         Returns
         -------
         pandas.DataFrame
             A row for each check of each column that holds measurements, failed ones first: `check` ("tails", "values"
             or "dependence"), `column`, `other` (the other column of a dependence), `cluster` (where it is strongest),
-            `effect` (a kurtosis; observed by expected number of a value; a correlation), `p_value` (adjusted for all
-            tests), `passed`, `sentence` and `advice` (what to try next).
+            `effect` (a kurtosis; the ratio of observed to expected counts of a value; a correlation), `p_value`
+            (adjusted for all tests), `passed`, `sentence` and `advice` (what to try next).
 
         Notes
         -----
@@ -230,7 +230,7 @@ class Clusterer(Summaries, Membership, ClusterMixin, SavedEstimator, TableEstima
         return pandas.DataFrame(records(found), columns=list(Finding._fields))
 
     def report(self, path: Any, *, title: str | None = None) -> Path:
-        """Write one HTML file that shows the hierarchy, how sure it is, what sets clusters apart, and the chains.
+        """Write one HTML file with the hierarchy, its uncertainty, what distinguishes the clusters, and the chains.
 
         It needs no network and no other file; open it in a browser.
 

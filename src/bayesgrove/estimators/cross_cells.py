@@ -45,21 +45,21 @@ N_STARTS = 3
 
 @dataclass(frozen=True, eq=False)
 class Imputation:
-    """A filled table and how sure its new cells are.
+    """A filled table and the uncertainty of its filled cells.
 
     Attributes
     ----------
     values : array or data frame
         The whole table, missing cells filled.
     rows, columns : int64 arrays of shape (n_missing,)
-        Where the filled cells stand.
+        Positions of the filled cells.
     low, high : float64 arrays of shape (n_missing,)
         Ends of the equal-tailed predictive interval; codes for categories.
     sd : float64 array of shape (n_missing,)
         Predictive standard deviation; NaN for categories, in levels for ordinal columns.
     probabilities : list of arrays
-        Probability of each value 0, 1, ... of each cell of a yes/no, ordinal (by level) or category column, None
-        for others.
+        Probability of each value 0, 1, ... of each cell of a binary, ordinal (by level) or category column, None for
+        others.
     draws : array of shape (draws, n_missing) or None
         Values drawn for the cells, in the data's own units, categories as codes.
     """
@@ -124,7 +124,7 @@ class CellQueries(TableEstimator):
         level : float, optional
             Probability of predictive intervals, such as 0.9; the answer is then an `Imputation`.
         draws : int, optional
-            So many random values for each missing cell; the answer is then an `Imputation`. A draw is one value for
+            Number of random values for each missing cell; the answer is then an `Imputation`. A draw is one value for
             every missing cell; measurements of a row are drawn together.
         dependence : {"linear", "none"}, default="linear"
             How measurements of a row depend on its other cells inside clusters. "none" is the model as it was fitted:
@@ -134,8 +134,8 @@ class CellQueries(TableEstimator):
         Returns
         -------
         array, data frame or Imputation
-            A table of the kind given, a pandas frame with its index; observed cells of the training table come back up
-            to rounding. A cell whose most probable category is the one reserved for unseen labels stays missing.
+            A table of the kind given, a pandas frame with its index; observed cells of the training table are returned
+            up to rounding. A cell whose most probable category is the one reserved for unseen labels stays missing.
 
         Notes
         -----
@@ -164,7 +164,7 @@ class CellQueries(TableEstimator):
     def impute_draws(self, n_draws: int = 5, X: Any = None, dependence: str = "linear") -> list[Any]:
         """Several completed tables for multiple imputation: missing cells are drawn, not estimated.
 
-        Analyse each table by itself and pool the answers, for instance by Rubin's rules.
+        Analyse each table separately and pool the results, for instance by Rubin's rules.
 
         Parameters
         ----------
@@ -306,8 +306,8 @@ class CellQueries(TableEstimator):
         columns : sequence of int or str
             Numbers or names.
         values : sequence
-            In the data's own units, labels in category columns. The cell itself, where it was observed, is left out of
-            the component it stands in; the trees (or draws) have seen it.
+            In the data's own units, labels in category columns. The cell itself, if observed, is left out of its
+            component; the trees (or draws) have used it.
 
         Returns
         -------

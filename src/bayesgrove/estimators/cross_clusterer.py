@@ -28,7 +28,7 @@ from bayesgrove.trees import Tree
 
 @dataclass(frozen=True, eq=False)
 class FittedView:
-    """Some columns of the table and the hierarchy of rows they show.
+    """A group of columns of the table and their hierarchy of rows.
 
     Attributes
     ----------
@@ -167,13 +167,13 @@ class CrossClusterer(CellQueries, RowAndColumnQueries, Clusterer):
         return self._answers.cluster_probabilities(number, values)[:, :-1].argmax(axis=1)
 
     def predict_proba(self, X: Any, top_k: int | None = None, view: int = 0) -> Any:
-        """Probability that each row joins each cluster of a view, in the last column a new one; rows sum to 1.
+        """Probability that each row joins each cluster of a view or, in the last column, a new one; rows sum to 1.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_columns)
         top_k : int, optional
-            Give a pair (clusters, probabilities) of the k most probable instead.
+            Return a pair (clusters, probabilities) of the k most probable instead.
         view : int
             Number of the view in `views_`.
         """
@@ -192,7 +192,7 @@ class CrossClusterer(CellQueries, RowAndColumnQueries, Clusterer):
         return self._answers.simulate(rng, nothing, n_samples, everything)
 
     def with_rows(self, X: Any) -> Self:
-        """A new fitted model with further rows placed behind the present ones; views and numbers stay.
+        """A new fitted model with further rows appended; views and hyperparameters stay the same.
 
         Parameters
         ----------

@@ -47,7 +47,7 @@ class RowAndColumnQueries(TableEstimator):
 
     @property
     def same_view_probability_(self) -> np.ndarray:
-        """Probability that two columns stand in the same view, (n_columns, n_columns)."""
+        """Probability that two columns are in the same view, (n_columns, n_columns)."""
         check_is_fitted(self, "tree_")
         return self._answers.same_view_probability()
 
@@ -84,14 +84,14 @@ class RowAndColumnQueries(TableEstimator):
         given : mapping or sequence, optional
             Column (number or name) to value, such as a row of a pandas frame, or a plain row; NaN is not given.
         columns : sequence of int or str, optional
-            Columns to draw; all by default, given ones as given.
+            Columns to draw, by default all; given cells keep their values.
         random_state : int, optional
             None continues from the estimator's own seed.
 
         Returns
         -------
         array or data frame of shape (n_samples, len(columns))
-            As the training table was given.
+            Of the same kind as the training table.
         """
         check_is_fitted(self, "tree_")
         check_whole("n_samples", n_samples, 0)
@@ -133,12 +133,13 @@ class RowAndColumnQueries(TableEstimator):
         y : sequence of length n_rows
             Cells in the table's order of rows; NaN or None is a missing cell.
         likelihood : Likelihood or str, optional
-            Of the new column; by default the family its cells suggest. Numbers left open are taken from `y`.
+            Likelihood of the new column; by default the family that its cells suggest. Hyperparameters left open are
+            set from `y`.
         form : {"normalised", "paper"}
-            "paper" is the sum in print, whose mass is the expected number of views.
+            "paper" is the published sum, whose mass is the expected number of views.
         new_view : {"sequential", "exact", "bound", "none"}
-            How the evidence of a view of its own is found: an unbiased estimate, a sum over all partitions (few rows),
-            a lower bound, or left out.
+            How the evidence of a new view for the column is computed: by an unbiased estimate, by a sum over all
+            partitions (few rows), by a lower bound, or not at all.
         """
         check_is_fitted(self, "tree_")
         check_choice("form", form, FORMS)
@@ -171,9 +172,9 @@ class RowAndColumnQueries(TableEstimator):
         rows, others : sequences of int, optional
             All by default.
         columns : sequence of int or str, optional
-            Only views that hold some of these columns.
+            Only views that contain some of these columns.
         weight : {"views", "columns"}
-            Whether all views count alike or by their numbers of columns.
+            Whether all views count equally or by their numbers of columns.
         """
         check_is_fitted(self, "tree_")
         check_choice("weight", weight, ("views", "columns"))
@@ -191,7 +192,7 @@ class RowAndColumnQueries(TableEstimator):
             All pairs by default.
         normalise : {None, "min", "joint", "sqrt", "linfoot", "vi"}
             Divide by the smaller entropy, the joint entropy or the root of the product of entropies; Linfoot's
-            sqrt(1 - exp(-2 I)); or the variation of information, which is 0 for columns that tell all of each other.
+            sqrt(1 - exp(-2 I)); or the variation of information, which is 0 for columns that determine each other.
             Only None and "linfoot" make sense for measurements, whose entropies depend on the unit.
         n_samples : int
             Draws where the sum is not finite.

@@ -55,7 +55,7 @@ class CrossTreeClusterer(CutParameter, CrossClusterer):
         X : array or data frame of shape (n_rows, n_columns)
             NaN is a missing cell.
         y : ignored
-            For scikit-learn's sake.
+            Present for API consistency.
         """
         self._check_settings()
         _, bound = self._bind_input(X)
@@ -143,7 +143,7 @@ class CrossTreeClusterer(CutParameter, CrossClusterer):
         X : array or data frame of shape (n_rows, n_columns)
             Missing cells are left out.
         form : {"normalised", "paper"}
-            "paper" is the sum in print, whose mass in one view is the expected number of clusters.
+            "paper" is the published sum, whose mass in one view is the expected number of clusters.
         """
         check_is_fitted(self, "tree_")
         check_choice("form", form, FORMS)

@@ -29,53 +29,53 @@ GROWING_PATH = 0x6409
 
 
 class CrossCat(ChainEstimator, CrossClusterer):
-    """Cross-categorisation: views of the columns and, in each, clusters of the rows, sampled by Markov chains.
+    """Cross-categorisation: views of the columns and, in each view, clusters of the rows, sampled by Markov chains.
 
     The model is that of `BHCC`: a Dirichlet process divides the columns into views, and in each view another one
     divides the rows into clusters; cells of a cluster share the parameters of their column. `BHCC` searches for one
-    good answer and its hierarchy; here numbers of views and clusters, and everything predicted, come with their
-    uncertainty. Missing cells need no filling in.
+    good answer and its hierarchy; `CrossCat` also gives the uncertainty of the views, the clusters and all predictions.
+    Missing cells need not be filled in.
 
     Parameters
     ----------
     likelihood : str or Likelihood, default="auto"
-        "auto" chooses a family per column and learns its numbers; a name such as "gaussian" takes sensible numbers
+        "auto" chooses a family per column and learns its hyperparameters; a name such as "gaussian" sets sensible ones
         from the data; `Columns` of `bayesgrove.likelihoods` fixes them column by column.
     row_concentration, column_concentration : float or "auto", default="auto"
         Concentrations of rows in each view (one for all views) and of columns. "auto" learns them under a Gamma(1, 1)
         prior; a number stays fixed.
     new_view : {"sequential", "prior"}, default="sequential"
-        How clusters of the rows are proposed for a column that may open a view: row by row by its own cells, or from
+        How clusters of the rows are proposed for a column that may open a view: row by row from its own cells, or from
         the prior.
     n_temperatures : int, default=1
-        Metropolis-coupled chains: so many, the first of them at the posterior, the k-th at its power 0.8^k.
+        Number of Metropolis-coupled chains, the first of them at the posterior, the k-th at its power 0.8^k.
     init : {"dependence", "random", "bhcc", "prior", "one_view"} or labels of the columns, default="dependence"
-        Where chains begin: columns that depend on each other together (each chain looks at four in five of the rows)
+        Where chains begin: dependent columns share a view (each chain looks at four in five of the rows)
         and, in tables of up to 20,000 cells, views merged while that raises the log joint density; 20 random views (10
         of fewer than 50 columns); the views of a greedy search; a draw from the prior; or one view (slow to leave on
         mixed tables).
     n_chains, n_tune, thin : int
         Chains, sweeps of burn-in, sweeps per draw.
     n_draws : int or "auto", default="auto"
-        Stored draws of each chain. "auto" continues until the verdict is "trusted" or `time_limit` is over.
+        Stored draws of each chain. "auto" continues until the verdict is "trusted" or `time_limit` is reached.
     estimate : {"vi", "binder", "map"}, default="vi"
         What `views_` are: views, and clusters in each, of least expected variation of information or Binder loss, or
         the draw of largest log joint.
     hyper : {"auto", "optimize", "fixed"}, default="auto"
-        Learn the hyperparameters that are marked "auto", all that are not given, or none; column by column.
+        Learn the hyperparameters marked "auto", all that are not given, or none; column by column.
     unseen : {"error", "reserve"}, default="error"
-        Labels of category columns met after training: refuse them, or count them in one extra category.
+        Labels of category columns not seen in training: refuse them, or count them in one extra category.
     run_dir : path, optional
         Folder that makes the run durable: every draw is appended to a log, and a killed run resumes where it was.
     resume : bool or "repair", default=False
-        Go on with the run in `run_dir`, if there is one.
+        Resume the run in `run_dir`, if there is one.
     time_limit : float, None or "auto", default="auto"
-        Seconds for the chains; what was drawn until then is the result. "auto" is 120 for chains of automatic length
-        and no limit for others.
+        Limit in seconds for the chains; the draws made by then are the result. "auto" is 120 with `n_draws="auto"` and
+        no limit otherwise.
     random_state : int, optional
     n_jobs : int, optional
-        Number of chains to run in parallel. The draws do not depend on it. By default one, and with `n_draws="auto"` as
-        many as there are cores once the first draws took more than two seconds.
+        Number of chains to run in parallel. The draws do not depend on it. By default 1 or, with `n_draws="auto"`, the
+        number of cores if the first draws take more than two seconds.
     verbose : int, default=0
         Show progress.
 
@@ -85,15 +85,15 @@ class CrossCat(ChainEstimator, CrossClusterer):
         Number of the view of each column in `views_`.
     views_ : list
         The largest view first; each has `columns`, `labels_`, `tree_` and `n_clusters_`. The tree has the clusters
-        merged by their evidence and the rows below them; the probability of a cluster is how often its rows are
-        together in the draws.
+        merged by their evidence and the rows below them; the probability of a cluster is how often its rows share a
+        cluster in the draws.
     n_views_ : int
     column_tree_ : Tree
-        Columns by how often they share a view.
+        Tree of the columns by how often they share a view.
     labels_, tree_, n_clusters_
         Those of the largest view, `views_[0]`.
     same_view_probability_ : array of shape (n_columns, n_columns)
-        Share of the draws with two columns in one view.
+        Share of the draws in which two columns are in one view.
     posterior_ : CrossPosterior
         `view_labels`, `row_labels[chain][draw]`, `of_view(columns)`, scalars, export to ArviZ.
     diagnostics_ : Diagnostics
@@ -104,7 +104,7 @@ class CrossCat(ChainEstimator, CrossClusterer):
     row_concentration_, column_concentration_ : float
         Posterior means, or as given.
     likelihood_ : Columns
-        All numbers, at the posterior medians of those learned.
+        All hyperparameters; those learned are at their posterior medians.
     acceptance_ : dict
         How many splits, merges, new views and swaps were proposed and accepted.
     result_ : Result
@@ -113,12 +113,13 @@ class CrossCat(ChainEstimator, CrossClusterer):
     -----
     With u the views of the columns and z_v the clusters of the rows in view v, the log joint is
     `log CRP(u; alpha_c) + sum_v [log CRP(z_v; alpha_r) + sum_c log m(cells of cluster c in the columns of v)]` plus log
-    hyper-priors. A sweep moves every column among the views there are, and a quarter of them also to new ones; then,
-    at times, two views are merged or one is divided; splits, merges and Gibbs moves of rows in each view, numbers of a
-    tenth of the columns, concentrations. Moves of single columns alone leave one chain in four of a 1,000 x 100 mixed
-    table in a state with one view in pieces, thousands of nats below the others; merging whole views mends that.
+    hyperpriors. A sweep moves every column among the existing views, and a quarter of them also to new ones; sometimes
+    two views are merged or one is divided; then follow splits, merges and Gibbs moves of rows in each view, and updates
+    of the hyperparameters of a tenth of the columns and of the concentrations. On a 1,000 x 100 mixed table, moves of
+    single columns alone leave one chain in four in a state with one view in pieces, thousands of nats below the others;
+    merging whole views avoids this.
 
-    Questions are answered by averages over up to 500 draws (fewer, at least 100, of tables above 20,000 cells).
+    Queries are answered by averages over up to 500 draws (fewer, but at least 100, for tables above 20,000 cells).
 
     References
     ----------
@@ -199,7 +200,7 @@ class CrossCat(ChainEstimator, CrossClusterer):
         X : array or data frame of shape (n_rows, n_columns)
             NaN is a missing cell.
         y : ignored
-            For scikit-learn's sake.
+            Present for API consistency.
         """
         self._check_settings()
         table, bound = self._bind_input(X)

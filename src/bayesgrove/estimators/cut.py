@@ -68,7 +68,7 @@ class CutParameter(BaseEstimator):
         Parameters
         ----------
         deep : bool
-            For scikit-learn's sake.
+            Present for API consistency.
         """
         return {**super().get_params(deep), "cut": self.__dict__["cut"]}
 

@@ -32,7 +32,7 @@ class Summaries:
     probabilities_: Any
 
     def cluster_summary(self) -> Any:
-        """The clusters, the largest first: size, share of the rows, certainty, and what sets them apart.
+        """The clusters, the largest first: size, share of the rows, certainty, and distinguishing columns.
 
         `certainty` is the mean of `probabilities_` over the rows of the cluster; `differs_by` names up to three
         columns that tell its rows from all others, with their means in the cluster and overall.

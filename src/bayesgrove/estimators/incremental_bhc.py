@@ -70,9 +70,10 @@ def finished(
 class IncrementalBHC(TreeClusterer):
     """Bayesian hierarchical clustering of a stream: rows are inserted into a forest, one after another.
 
-    Every row joins the cluster that explains it best, or becomes a cluster of its own; inside the tree of its cluster
-    it goes down to where it belongs. `partial_fit` takes rows as they arrive. Whenever the number of rows has grown by
-    half, clusters, trees and hyperparameters are rebuilt from all rows seen. The trees are finally joined into one.
+    Every row joins the cluster that explains it best, or becomes a cluster of its own; it then descends the tree of its
+    cluster to the place where it belongs. `partial_fit` takes rows as they arrive. Whenever the number of rows has
+    grown by half, clusters, trees and hyperparameters are rebuilt from all rows seen. The trees are finally joined into
+    one.
 
     Parameters
     ----------
@@ -82,24 +83,25 @@ class IncrementalBHC(TreeClusterer):
         Concentration of the Dirichlet process; "auto" learns it.
     cut : {"roots", "half", "map"} or float, default="roots"
         The clusters: the trees of the forest, or a cut of the joined tree as in `BHC`. "half" also unites trees that
-        have grown alike since they were founded.
+        have become similar since they were started.
     search : {"best", "greedy"}, default="best"
         "best" inserts by predictive weights and rebuilds as described in the notes. "greedy" is the published IBHC:
         rows are inserted by merge odds, trees that are no longer one cluster are split, and hyperparameters are
-        learned from the first rows only. It is known to chain in few dimensions.
+        learned from the first rows only. It is known to build chains in few dimensions.
     hyper : {"auto", "optimize", "fixed"}, default="auto"
-        As in `BHC`. What is learned is learned again at every rebuild; with `search="greedy"`, only from a sample of
+        As in `BHC`. Hyperparameters are learned again at every rebuild; with `search="greedy"`, only from a sample of
         the first rows.
     n_init : int, default=1
-        Orders tried by `fit`; the one of highest evidence is kept (`search="greedy"`: of highest joint probability).
-        Tables that are searched as a whole need no order.
+        Number of insertion orders tried by `fit`; the one of highest evidence is kept (`search="greedy"`: of highest
+        joint probability). Tables that are searched as a whole need no order.
     shuffle : bool, default=True
-        `fit` inserts in random orders, else (with one order) in that of the rows. `partial_fit` never shuffles.
+        Whether `fit` inserts rows in random order; if False (with one order), in the order given. `partial_fit` never
+        shuffles.
     noisy : bool, default=False
-        Join a tree at its top, without looking for the right place, and without splits where `search="greedy"`:
-        quicker, poorer trees.
+        Join a tree at its top, without searching for the right place, and without splits if `search="greedy"`: faster,
+        but the trees are poorer.
     memory_limit : float, default=2**31
-        Bytes for forests; more is refused before anything is allocated.
+        Bytes for forests; a fit that needs more is refused before anything is allocated.
     random_state : int, optional
     n_jobs : int or None, default=2
         Number of threads. The result does not depend on it.
@@ -121,12 +123,12 @@ class IncrementalBHC(TreeClusterer):
     Rebuilds take place at 16, 24, 36, 54, ... rows, and after the rows of `fit` or of the first `partial_fit`. Up to
     2,000 rows (500 where cells are missing or columns are mixed) they are searched as `BHC` searches them, so that
     `fit` of so few rows ends where `BHC` ends. More rows are reassigned, clusters merged and reopened, hyperparameters
-    learned from the partition and trees built from blocks, which takes time proportional to rows times clusters.
-    Labels and hyperparameters change at a rebuild. The schedule depends on the number of rows alone: how a stream is
-    divided into calls of `partial_fit` after the first changes nothing, but each call ends with work proportional to
+    learned from the partition and trees built from blocks, which takes time proportional to rows times clusters. Labels
+    and hyperparameters change at a rebuild. The schedule depends only on the number of rows: how a stream is divided
+    into calls of `partial_fit` after the first does not change the result, but each call ends with work proportional to
     the rows seen, so prefer batches to single rows.
 
-    All rows are kept, encoded, because rebuilds need them; memory grows with the stream. A column that is constant in
+    All rows are stored, encoded, because rebuilds need them; memory grows with the stream. A column that is constant in
     the first rows is left out for good where hyperparameters are learned: give a first batch that shows all columns.
 
     Examples
@@ -280,14 +282,15 @@ class IncrementalBHC(TreeClusterer):
         return rebuild
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Insert more rows, in their order, into the forest so far; the first ones fix the likelihood.
+        """Insert more rows into the forest, in their order; the first ones fix the likelihood.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_columns)
-            Columns and categories of the first rows. NaN is a missing cell where the likelihood allows it.
+            The columns and categories must be those of the first rows. NaN is a missing cell where the likelihood
+            allows it.
         y : ignored
-            For scikit-learn's sake.
+            Present for API consistency.
         """
         self._check_settings()
         is_first = not hasattr(self, "tree_")

@@ -36,30 +36,30 @@ CONCENTRATION, PAPER_CONCENTRATION = 1.0, 10.0
 
 
 class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
-    """Dirichlet process mixture of hidden-tree Markov models: clusters of trees, their number learned.
+    """Dirichlet process mixture of hidden-tree Markov models: clusters of trees, whose number is learned.
 
     Every cluster is a `TreeHMM` of its own. By default several Markov chains are run, each from a variational fit; they
-    redraw clusters and tables, and split and merge clusters as a whole. The draws follow the posterior, so that
-    `posterior_` says how many clusters there may be and which trees belong together how surely.
+    redraw clusters and tables, and split and merge whole clusters. The draws follow the posterior, so that `posterior_`
+    gives the uncertainty of the number of clusters and of which trees belong together.
 
     Parameters
     ----------
     n_states : int, "auto" or "infinite", default=4
-        Hidden states of each cluster (C in the paper). "auto" takes that of 4, 8 and 16 with the greatest variational
-        bound; "infinite" lets every cluster have as many as it needs (a hierarchical Dirichlet process).
+        Hidden states of each cluster (C in the paper). "auto" chooses among 4, 8 and 16 by the variational bound;
+        "infinite" lets every cluster have as many as it needs (a hierarchical Dirichlet process).
     concentration : float or "auto", optional
-        gamma in the paper: larger values expect more clusters. By default 1, of the paper's procedure 10. "auto"
-        learns it under a Gamma(1, 1) prior.
+        gamma in the paper: larger values give more clusters. Default 1, or 10 for the paper's procedure. "auto" learns
+        it under a Gamma(1, 1) prior.
     prior_strength : float, "auto" or dict, optional
-        Of the symmetric Dirichlet priors of all tables (alpha). By default 1, and 0.02 of emissions where positions are
-        shared. "auto" learns one for each family of tables; a dict gives numbers for "initial", "emission", "switching"
-        and "transition".
+        Parameter of the symmetric Dirichlet priors of all tables (alpha). Default 1, and 0.02 for emissions where
+        positions are shared. "auto" learns one for each family of tables; a dict gives values for "initial",
+        "emission", "switching" and "transition".
     missing : {"bottom_prior", "bottom", "renorm"}, default="bottom_prior"
         How an absent child counts, as in `TreeHMM`. The default makes the pattern of filled places part of the model.
     method : {"gibbs", "collapsed", "vb", "paper"}, default="gibbs"
         "collapsed" integrates tables out, an exact reference for few trees. "vb" is the variational fit alone: fast,
-        and no draws. "paper" is the printed procedure, kept for reproduction: it has no stationary distribution, and
-        what it gives is no sample of a posterior.
+        but without draws. "paper" is the printed procedure, kept for reproduction: it has no stationary distribution,
+        and its output is not a sample from a posterior.
     init : {"auto", "labels", "vb", "one", "random"} or array of labels, default="auto"
         Where chains begin. "labels" is the partition of a collapsed mixture of labels given their parents' labels, "vb"
         a variational fit; "auto" takes "labels" where positions are shared, else "vb". After "labels", `labels_` is
@@ -67,20 +67,21 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         cluster ("auto" or "one"; others are refused).
     positions : {"auto", "own", "shared"}, default="auto"
         Whether tables depend on a child's position. "auto" compares lower bounds on the evidence of both where there
-        are at least 30 labels; `positions_` says what was taken.
+        are at least 30 labels; `positions_` is the choice.
     split_merge : "auto", "retained", "sequential" or None, default="auto"
         Moves that split and merge clusters: "retained" with "gibbs", "sequential" with "collapsed", or none.
     estimate : {"vi", "binder", "map"}, default="vi"
         What `labels_` is: the partition of least expected variation of information or Binder loss, or the draw of
         largest log joint.
     emission : {"auto", "discrete", "gaussian"}, default="auto"
-        Distribution of labels: tables for texts and codes, independent normal distributions for numbers.
+        Distribution of labels: tables for strings and codes, independent normal distributions for numbers.
     n_init : int, default=3
         Variational starts of each chain, the best of which is taken.
     max_iter : int, optional
         Iterations of "vb" (40), sweeps of "paper" (30).
     compat : bool, default=True
-        Of "paper": also the quirks of the authors' program (its E-step, its weight of a new cluster, its first tables).
+        With "paper": also reproduce the quirks of the authors' program (its E-step, its weight of a new cluster, its
+        first tables).
     n_chains, n_tune, n_draws, thin : int
         Chains, sweeps of burn-in, stored draws of each chain, sweeps per draw.
     min_count, unseen, overflow
@@ -88,9 +89,9 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
     run_dir : path, optional
         Folder that makes the run durable: every draw is appended to a log, and a killed run resumes where it was.
     resume : bool or "repair", default=False
-        Go on with the run in `run_dir`, if there is one.
+        Resume the run in `run_dir`, if there is one.
     time_limit : float, optional
-        Seconds for the chains; what was drawn until then is the result.
+        Limit in seconds for the chains; the draws made by then are the result.
     random_state : int, optional
     n_jobs : int, optional
         Number of chains to run in parallel. The draws do not depend on it.
@@ -103,9 +104,9 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         The point estimate, consecutive from 0.
     n_clusters_ : int
     n_states_ : int
-        Of infinitely many those that stand for them, 20; `posterior_.scalars["n_states"]` says how many are used.
+        Number of states; for "infinite" the truncation, 20; `posterior_.scalars["n_states"]` says how many are used.
     posterior_ : Posterior
-        Draws of labels and numbers ("gibbs" and "collapsed").
+        Draws of labels and parameters ("gibbs" and "collapsed").
     diagnostics_ : Diagnostics
         r_hat and effective sample sizes of label-free scalars, and a verdict in words ("gibbs" and "collapsed").
     converged_ : bool
@@ -118,18 +119,18 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
     typical_trees_ : list of LabelledTree
         The most typical tree of each cluster.
     tree_ : Tree
-        All trees below their clusters, these merged as in `components_tree_`. Probabilities are shares of draws in
-        which trees of a cluster, or of the two sides of a merge, are together.
+        All trees below their clusters, which are merged as in `components_tree_`. Probabilities are shares of draws in
+        which trees of a cluster, or of the two sides of a merge, share a cluster.
     concentration_ : float
         Posterior mean, or as given.
     prior_strength_ : Strengths
         The same of the four families of tables.
     responsibilities_ : array of shape (n_trees, n_clusters)
-        Of "vb".
+        Only with "vb".
     log_evidence_ : float
-        Of "vb": a lower bound on the log evidence.
+        Only with "vb": a lower bound on the log evidence.
     history_ : dict
-        Of "vb" and "paper": the bound, or number of clusters and log-likelihood, sweep by sweep.
+        Only with "vb" and "paper": the bound, or the number of clusters and the log-likelihood, sweep by sweep.
     acceptance_ : dict
         How many splits and merges were proposed and accepted.
     result_ : Result
@@ -138,8 +139,8 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
     -----
     `c_n ~ CRP(concentration)`, tables of each component ~ Dirichlet(prior_strength) row by row.
 
-    **Erratum** (Bacciu and Castellana): eq. (8) takes the likelihood under uniform tables for the integral over the
-    prior, which it is not, and Algorithm 2 has EM steps inside; see docs/theory/tree-mixtures.md, Errata, and
+    **Erratum** (Bacciu and Castellana): eq. (8) uses the likelihood under uniform tables in place of the integral over
+    the prior, and Algorithm 2 contains EM steps; see docs/theory/tree-mixtures.md, Errata, and
     tests/exact/test_tree_hmm_golden.py.
 
     References
@@ -232,7 +233,7 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         ----------
         X : TreeData
         y : ignored
-            For scikit-learn's sake.
+            Present for API consistency.
         """
         self._check_settings()
         self._forget()
@@ -327,9 +328,9 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         Parameters
         ----------
         n_clusters : int or "gap", optional
-            So many clusters, or as many as there are before the merge that costs most.
+            Number of clusters; "gap": as many as there are before the merge that costs most.
         probability : float, optional
-            Merge what is one cluster with at least this probability.
+            Merge clusters that are one with at least this probability.
         """
         check_is_fitted(self, "components_tree_")
         merged = self.components_tree_.cut(n_clusters, probability=probability)
@@ -378,7 +379,7 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         return chances[:, :-1].argmax(axis=1)
 
     def predict_proba(self, X: TreeData, top_k: int | None = None) -> Any:
-        """Probability that each tree joins each cluster of `labels_`, in the last column a new one; rows sum to 1.
+        """Probability that each tree joins each cluster of `labels_` or, in the last column, a new one; rows sum to 1.
 
         Averaged over draws. The mass of a new cluster is a lower bound: the integral over the prior is replaced by the
         variational bound of the tree alone.
@@ -387,12 +388,12 @@ class InfiniteTreeHMMMixture(ChainEstimator, TreeEstimator):
         ----------
         X : TreeData
         top_k : int, optional
-            Give a pair (clusters, probabilities) of the k most probable instead; a new cluster is `n_clusters_`.
+            Return a pair (clusters, probabilities) of the k most probable instead; a new cluster is `n_clusters_`.
         """
         return super().predict_proba(X, top_k)
 
     def continue_fit(self, n_draws: int) -> Self:
-        """Go on with the chains for more draws; the same as if they had been longer from the start.
+        """Continue the chains for more draws; the result is as if they had been longer from the start.
 
         Parameters
         ----------

@@ -97,7 +97,7 @@ class NestedEstimator(ChainEstimator, Clusterer):
         X : array, data frame or sparse matrix of shape (n_rows, n_columns)
             NaN is a missing cell where component means are integrated out.
         y : ignored
-            For scikit-learn's sake.
+            Present for API consistency.
         """
         self._check_settings()
         table = self._read_input(X, reset=True)
@@ -278,7 +278,7 @@ class NestedEstimator(ChainEstimator, Clusterer):
         Returns
         -------
         array of shape (n_rows, n_nodes_of_the_level + 1)
-            In the order of `level_labels_[:, level - 1]`; last, that the row branches off above the level.
+            In the order of `level_labels_[:, level - 1]`; the last column is that the row branches off above the level.
         """
         values, _ = self._encoded(X)
         check_whole("level", level, 1)
@@ -287,7 +287,7 @@ class NestedEstimator(ChainEstimator, Clusterer):
         return level_probabilities(self._masses(values), self._shown, level)
 
     def predict_paths(self, X: Any) -> np.ndarray:
-        """The most probable path of each row, in the numbers of `level_labels_`; -1 from where it branches off.
+        """The most probable path of each row, numbered as in `level_labels_`; -1 from where it branches off.
 
         Parameters
         ----------
@@ -326,7 +326,7 @@ class NestedEstimator(ChainEstimator, Clusterer):
     # ---- reports and files
 
     def report(self, path: Any, *, title: str | None = None, images: Any = None, classes: Any = None) -> Path:
-        """Write one HTML file that shows the hierarchy, how sure it is, what sets leaves apart, and the chains.
+        """Write one HTML file with the hierarchy, its uncertainty, what distinguishes the leaves, and the chains.
 
         It needs no network and no other file; open it in a browser.
 

@@ -55,71 +55,71 @@ GUIDE_PATH = 0x6D1D
 
 
 class NRMMixture(ChainEstimator, Clusterer):
-    """Mixture under a normalised random measure, sampled by Markov chains: clusters with their uncertainty.
+    """Mixture with a normalised random measure prior, sampled by Markov chains: clusters with their uncertainty.
 
     The number of components of the mixture is part of the posterior. A cluster is a union of components that no valley
-    of the density separates; the components of each draw are united, so that clusters have a posterior, too. The
+    of the density separates; the components of each draw are united, so that clusters have a posterior as well. The
     Dirichlet process ("dp") expects the number of components to grow with log n; the normalised generalised gamma
-    process ("nggp"), the normalised inverse Gaussian process ("nig") and Pitman and Yor's process ("pitman-yor") allow
+    process ("nggp"), the normalised inverse Gaussian process ("nig") and the Pitman-Yor process ("pitman-yor") allow
     many small components beside large ones; in a mixture of finite mixtures ("mfm") the number stays bounded as n
-    grows. The default sampler splits and merges components along a guide tree; unlike the published tree-guided sampler
-    it leaves the posterior invariant.
+    grows. The default sampler splits and merges components along a guide tree; unlike the published tree-guided
+    sampler, it leaves the posterior invariant.
 
     Parameters
     ----------
     likelihood : str or Likelihood, default="auto"
         "auto" chooses a family per column and learns its hyperparameters; for 2 to 40 complete Gaussian columns it
         chooses diagonal or full covariances by the evidence of trees of the rows, as `BHC` does, and learns the scale
-        matrix from them before the chains begin. A name such as "gaussian" takes sensible hyperparameters from the
-        data; an object of `bayesgrove.likelihoods` fixes them.
+        matrix from them before the chains begin. A name such as "gaussian" sets sensible hyperparameters from the data;
+        an object of `bayesgrove.likelihoods` fixes them.
     process : {"dp", "nggp", "nig", "pitman-yor", "mfm"}, default="dp"
-        The prior over partitions; `bayesgrove.prior_clusters` shows what it says about the number of clusters.
+        The prior over partitions; `bayesgrove.prior_clusters` shows the number of clusters that it implies.
     concentration : float or "auto", default="auto"
-        alpha in the papers; of the "mfm" the parameter of the symmetric Dirichlet weights, at least 0.001. "auto"
-        learns it under a Gamma(1, 1) prior; a number stays fixed. Of the "pitman-yor" a number above -sigma.
+        alpha in the papers; for "mfm" the parameter of the symmetric Dirichlet weights, at least 0.001. "auto" learns
+        it under a Gamma(1, 1) prior; a number stays fixed. For "pitman-yor" a number above -sigma.
     sigma : float or "auto", default="auto"
-        Of the "nggp", and the discount of the "pitman-yor", between 0 and 1; "auto" learns it under a Beta(1.5, 1.5) or
-        Beta(1, 4) prior. The "nig" has 1/2.
+        For "nggp", and as the discount of "pitman-yor": between 0 and 1; "auto" learns it under a Beta(1.5, 1.5) or
+        Beta(1, 4) prior. For "nig" it is 1/2.
     clusters : {"unions", "components"}, default="unions"
-        "unions": components of a draw that no valley of the density separates are one cluster, where all columns are
-        Gaussian and there are at least 50 rows. "components", and elsewhere: each component of the mixture is a
+        "unions": components of a draw that no valley of the density separates are one cluster, if all columns are
+        Gaussian and there are at least 50 rows. Otherwise, and with "components", each component of the mixture is a
         cluster.
     sampler : {"tree-guided", "split-merge", "gibbs", "paper"}, default="tree-guided"
         "paper" is the printed sampler of Lee and Choi (2015), kept for reproduction: it does *not* leave the posterior
         invariant and finds too few clusters.
     n_global, n_local : int, optional
-        Of "tree-guided" and "paper": split or merge moves in a sweep (10), draws of a node in the local move (2).
+        For "tree-guided" and "paper": split or merge moves per sweep (10), draws of a node in the local move (2).
     components : str or tuple, default="beta-negative-binomial"
-        Of the "mfm" only: the prior of the number of components less one, ("beta-negative-binomial", 1, 4, 3),
+        For "mfm" only: the prior of the number of components minus one, ("beta-negative-binomial", 1, 4, 3),
         ("geometric", 0.1) or ("poisson", 1); a name alone takes these numbers.
     init : {"guide", "bhc", "one", "singletons", "ibhc", "randomized-bhc"} or array of labels, default="guide"
-        Where chains begin: a partition drawn from the guide tree, or greedy clustering of a random sample ("bhc"),
-        each chain with its own; ....
+        Where chains begin, such as a partition drawn from the guide tree, or greedy clustering of a random sample
+        ("bhc"); each chain has its own.
     n_chains, n_tune, thin : int
         Chains, sweeps of burn-in, sweeps per draw.
     n_draws : int or "auto", default="auto"
-        Stored draws of each chain. "auto" continues until the verdict is "trusted" or `time_limit` is over.
+        Stored draws of each chain. "auto" continues until the verdict is "trusted" or `time_limit` is reached.
     estimate : {"vi", "binder", "map"}, default="vi"
         What `labels_` is: the partition of least expected variation of information or Binder loss, or the draw of
         largest log joint.
     hyper : {"auto", "optimize", "fixed"}, default="auto"
-        Learn the hyperparameters that are marked "auto", all that are not given, or none.
+        Learn the hyperparameters marked "auto", all that are not given, or none.
     partial_labels : bool, default=False
-        Whether `y` of `fit` holds labels of some rows, and -1 for all others; else `y` is ignored.
+        Whether `y` of `fit` contains labels of some rows, and -1 for all others; otherwise `y` is ignored.
     paper_variant : {"code", "mended", "printed"}, default="code"
-        Of `sampler="paper"`: what the authors' program does, the printed formulas mended, or as printed. The
-        hyperparameters stay as they are.
+        For `sampler="paper"`: what the authors' program does, the printed formulas corrected, or as printed. The
+        hyperparameters stay fixed.
     run_dir : path, optional
         Folder that makes the run durable: every draw is appended to a log, and a killed run resumes where it was.
     resume : bool or "repair", default=False
-        Go on with the run in `run_dir`, if there is one.
+        Resume the run in `run_dir`, if there is one.
     time_limit : float, None or "auto", default="auto"
-        Seconds for the chains; what was drawn until then is the result. "auto" is 120 for chains of automatic length
-        and no limit for others.
+        Limit in seconds for the chains; the draws made by then are the result. "auto" is 120 with `n_draws="auto"` and
+        no limit otherwise.
     random_state : int, optional
     n_jobs : int, optional
-        Number of chains to run in parallel. The draws do not depend on it. By default one, and with `n_draws="auto"` as
-        many as there are cores once the first draws took more than two seconds.
+        Number of chains to run in parallel. The draws do not depend on it. By default 1 or, with `n_draws="auto"`, the
+        number of cores if the first draws take more than two seconds.
     verbose : int, default=0
         Show progress.
 
@@ -134,8 +134,8 @@ class NRMMixture(ChainEstimator, Clusterer):
     posterior_ : Posterior
         Draws of components and hyperparameters, similarity, credible balls, export to ArviZ.
     cluster_posterior_ : Posterior
-        Draws of clusters: the components of up to 1,000 draws, united; with clusters="components", and where there is
-        no rule, the same as `posterior_`.
+        Draws of clusters: the united components of up to 1,000 draws; with clusters="components", and where the rule
+        does not apply, the same as `posterior_`.
     apart_ : array of shape (n_clusters, n_clusters)
         Probability that a row of one cluster and a row of another are in different clusters.
     diagnostics_ : Diagnostics
@@ -145,12 +145,12 @@ class NRMMixture(ChainEstimator, Clusterer):
         Why the chains ended: "trusted", "time limit", or "all draws made" where `n_draws` is a number.
     tree_ : Tree
         The clusters of the estimate, merged by their evidence; the rows below them. The probability of a cluster is how
-        often its rows are together in the draws. Where clusters are unions, the probability of a merge is how often the
-        rows of both sides are in one cluster, 1 - P(apart).
+        often its rows share a cluster in the draws. Where clusters are unions, the probability of a merge is how often
+        the rows of both sides are in one cluster, 1 - P(apart).
     concentration_, sigma_ : float
         Posterior means, or as given.
     likelihood_ : Likelihood
-        With the posterior medians of the hyperparameters that were learned.
+        With the learned hyperparameters at their posterior medians.
     acceptance_ : dict
         How many splits and merges were proposed and accepted.
     result_ : Result
@@ -161,7 +161,7 @@ class NRMMixture(ChainEstimator, Clusterer):
     `p(X, partition, u) = u^(n-1) / Gamma(n) exp(-psi(u)) prod_c kappa(|c|, u) p(X_c)`.
 
     **Erratum** (Lee and Choi, NIPS 2015): trees are part of the printed sampler's state but have no density, and its
-    local moves choose points by the present partition; the stationary distribution is off by .1 to .3 in total
+    local moves choose points by the current partition; the stationary distribution is off by .1 to .3 in total
     variation (tests/exact/test_paper_sampler.py). Here trees are drawn inside the move and cancel.
 
     Examples
@@ -238,8 +238,8 @@ class NRMMixture(ChainEstimator, Clusterer):
     def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None) -> Self:
         """Run the chains and find the point estimate.
 
-        With constraints the posterior is that over the partitions that meet them, and no cluster unites rows that are
-        to be apart.
+        With constraints the posterior covers only the partitions that satisfy them, and no cluster unites rows that
+        must be apart.
 
         Parameters
         ----------
@@ -247,11 +247,11 @@ class NRMMixture(ChainEstimator, Clusterer):
             NaN is a missing cell where the likelihood allows it.
         y : int array of shape (n_rows,), optional
             With `partial_labels=True`: rows with the same label are in one cluster, rows with different labels in
-            different ones; -1 is unknown. Otherwise ignored, for scikit-learn's sake.
+            different ones; -1 is unknown. Otherwise ignored, present for API consistency.
         must_link : sequence of sequences of int, optional
-            Groups of rows (numbers from 0), each of one cluster.
+            Groups of rows (numbers from 0); the rows of each group are in one cluster.
         cannot_link : sequence of pairs of int, optional
-            Rows of different clusters.
+            Pairs of rows that are in different clusters.
         """
         self._check_chain_settings()
         process = self._resolve_process()

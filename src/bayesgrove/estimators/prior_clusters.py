@@ -100,16 +100,15 @@ def prior_clusters(
     Parameters
     ----------
     process : {"dp", "nggp", "nig", "pitman-yor", "mfm"}
-        As in `NRMMixture`, like the settings below; their defaults give the prior of its defaults.
+        As in `NRMMixture`, like the settings below; the defaults give the prior of its default settings.
     n : int
         Number of rows, at most 100,000.
     concentration, sigma : float or "auto"
         "auto" averages over the prior under which it is learned.
     components : str or tuple
-        Of the "mfm": the prior of the number of components.
+        For "mfm": the prior of the number of components.
     expected : float, optional
-        Look for the concentration under which so many clusters are expected, instead of giving one; it is the
-        `concentration` of the result.
+        Expected number of clusters, in place of a concentration; the matching value is `concentration` of the result.
 
     Returns
     -------
@@ -118,9 +117,10 @@ def prior_clusters(
 
     Notes
     -----
-    Exact by recursions of Stirling's kind for every process; u of the "nggp" and "nig" and numbers that are "auto" are
-    integrated out by quadrature (errors below 1e-6). The cost is that of n times the number of clusters;
-    the default prior of the number of components of the "mfm" has a long tail and takes far longer than "poisson".
+    Exact for every process by recursions like those of Stirling numbers; u of "nggp" and "nig" and parameters that are
+    "auto" are integrated out by quadrature (errors below 1e-6). The cost is proportional to n times the number of
+    clusters; the default prior of the number of components of "mfm" has a long tail and takes far longer than
+    "poisson".
 
     Examples
     --------

@@ -44,11 +44,11 @@ class RandomizedBHC(TreeClusterer):
     """Bayesian hierarchical clustering in about n log n: a million rows in seconds.
 
     The search of `BHC` runs on a sample of the rows, which gives hyperparameters and clusters. Every row joins the
-    cluster that explains it best. Each cluster is then looked into by a sample of its own rows and split where its
-    parts are clearly apart; rows are reassigned, clusters that are one are merged, and the hyperparameters are learned
-    again from all rows. The tree has small blocks inside the clusters and a tree over the clusters above. Its evidence
-    bound is valid for any tree. Tables of at most `sample_size` rows are
-    clustered as by `BHC`, but families of mixed columns are not chosen once more.
+    cluster that explains it best. Each cluster is then examined by a sample of its own rows and split where its parts
+    are clearly apart; rows are reassigned, clusters that are one are merged, and the hyperparameters are learned again
+    from all rows. The tree consists of small blocks inside the clusters and a tree over the clusters. Its evidence
+    bound is valid for any tree. Tables of at most `sample_size` rows are clustered as by `BHC`, but families of mixed
+    columns are not chosen again.
 
     Parameters
     ----------
@@ -64,24 +64,25 @@ class RandomizedBHC(TreeClusterer):
         Rows of the sample; samples of clusters have half as many. Default 1,000; with "greedy" 8 sqrt(n) between 512
         and 4,096.
     leaf_size : int, optional
-        Sets of fewer rows are clustered exactly; more than all rows: exact BHC. Default 256, with full covariances 32.
+        Sets of fewer rows are clustered exactly; a value above the number of rows gives exact BHC. Default 256, with
+        full covariances 32.
     max_levels : int, optional
         Division: levels before a set is halved; default 4 + 2 log2(n / leaf_size).
     split : {"cut", "root", "skeleton"}, default="cut"
-        Division: groups of a sample are its clusters; the two children of its root (the published algorithm); `fanout`
-        nodes whatever their probability.
+        Division: groups of a sample are its clusters; the two children of its root (the published algorithm); or
+        `fanout` nodes whatever their probability.
     fanout : int, default=64
-        Division: most groups at a time.
+        Division: largest number of groups per division.
     filter_rule : {"normalised", "paper"}, default="normalised"
         Division: how a row chooses its group.
     filter_nodes : int or None, default=4
         Division: nodes of a group that attract rows; None: all.
     inner : {"halve", "truncate"}, default="halve"
-        Look inside clusters, or take them as one for certain (quicker).
+        Build trees inside clusters, or take each as one for certain (faster).
     regraft : bool, default=True
-        Division: merge the clusters found once more, exactly.
+        Division: merge the clusters found again, exactly.
     refine : int, default=1
-        Division: rounds of reassigning rows and building again.
+        Division: rounds of reassigning rows and rebuilding the tree.
     random_state : int, optional
     n_jobs : int, default=2
         Threads. The tree does not depend on it.

@@ -15,10 +15,10 @@ from bayesgrove.models.cross.search import SearchSettings
 
 
 class RandomizedBHCC(CrossTreeClusterer):
-    """Cross-clustering in time about linear in the columns, and in the rows where they are many.
+    """Cross-clustering in time that is about linear in the columns and, for large tables, in the rows.
 
     The exact tree of a sample of columns divides all columns in two; both sides are divided again until they are small
-    or `max_levels` deep, where a set is taken for one view. Columns are then moved between the views found, and between
+    or `max_levels` deep, where a set is taken as one view. Columns are then moved between the views found, and between
     views at random, while the bound rises (polish); the better result is kept. Every step gives a tree of all columns,
     so its bound is valid throughout.
 
@@ -27,7 +27,7 @@ class RandomizedBHCC(CrossTreeClusterer):
     likelihood, row_concentration, column_concentration, evidence, cut, hyper, unseen, row_search
         As in `BHCC`.
     max_levels : int, default=6
-        Divisions on one path; a set that deep is taken for one view.
+        Divisions on one path; a set at this depth is taken as one view.
     sample_size : int, default=20
         Columns of each sample.
     leaf_size : int, default=6
@@ -35,11 +35,11 @@ class RandomizedBHCC(CrossTreeClusterer):
     filter_rule : {"mass", "paper"}, default="mass"
         How a column chooses its side.
     polish : bool, default=True
-        Whether columns move between the views of the cut, and between forty at random, afterwards.
+        Whether columns are afterwards moved between the views of the cut, and between forty random views.
     row_method : {"auto", "exact", "randomized"}, default="auto"
-        Row trees by all pairs, or by samples; "auto": by samples above 2,000 rows.
+        Build row trees from all pairs, or from samples; "auto": from samples above 2,000 rows.
     row_sample : int, default=500
-        Rows from which views are found where row trees are grown by samples.
+        Number of rows from which views are found if row trees are built from samples.
     random_state : int, optional
     n_jobs : int or None, default=2
         Threads. The result does not depend on it.
@@ -58,13 +58,13 @@ class RandomizedBHCC(CrossTreeClusterer):
     with omega_k the probability that k is exactly one view and N_k its columns. A truncated set has q = g.
 
     **Erratum** (Li and Shafto 2011, algorithm 2, line 8): pi is the prior of merging inside a subtree, 1 for a leaf,
-    and not the weight of joining that side; filter_rule="paper" keeps it (tests/exact/test_bhcc_searches.py,
+    and not the weight of joining that side; filter_rule="paper" uses it as printed (tests/exact/test_bhcc_searches.py,
     test_golden_filter).
 
-    With many rows the views, the column tree and the numbers come from `row_sample` rows; the row trees of the views
-    are then grown over all rows by the algorithm of `RandomizedBHC`, columns are moved against them, and the evidence
-    of every node of the column tree is computed over all rows on the best of these trees: a valid bound, as it is for
-    any tree.
+    With many rows the views, the column tree and the hyperparameters come from `row_sample` rows; the row trees of the
+    views are then grown over all rows by the algorithm of `RandomizedBHC`, columns are moved against them, and the
+    evidence of every node of the column tree is computed over all rows on the best of these trees: a valid bound, as it
+    is for any tree.
 
     Examples
     --------
@@ -131,8 +131,8 @@ class RandomizedBHCC(CrossTreeClusterer):
         ----------
         X : array, data frame, dask array, list of 2-d blocks, or path to a .npy or .parquet file or a folder of them
             Blocks and files are read piece by piece into one table of this process. NaN is a missing cell. With a Dask
-            cluster (`distributed.Client`) a dask array, or Parquet files that all workers see, of more rows than are
-            searched exactly stays on its workers; the views and trees are the same.
+            cluster (`distributed.Client`), a dask array, or Parquet files that all workers see, with more rows than are
+            searched exactly, stays on the workers; the views and trees are the same.
         y : ignored
         """
         source = cluster_source(X)

@@ -24,11 +24,11 @@ DISCRIMINANTS = ("slice", "augmented", "gibbs")
 
 
 class RBHMC(NestedEstimator):
-    """Regularised Bayesian hierarchical mixture clustering: `BHMC` whose siblings are asked to be linearly separable.
+    """Regularised Bayesian hierarchical mixture clustering: `BHMC` that penalises linearly inseparable siblings.
 
-    Every node below the root has a discriminant vector. A row pays for siblings along its path that it does not beat
-    by a margin. The published penalty ("max") mostly prunes the tree; "chance" divides every payment by what it would
-    be by chance, so that siblings cost nothing as such, and separates them.
+    Every node below the root has a discriminant vector. A row pays a penalty for each sibling along its path that its
+    own node does not beat by a margin. The published penalty ("max") mostly prunes the tree; "chance" divides every
+    penalty factor by its mean under chance, so that siblings as such cost nothing, and separates them.
 
     Parameters
     ----------
@@ -41,17 +41,17 @@ class RBHMC(NestedEstimator):
     C : float, default=0.01
         Strength of the penalty; 0 gives the distribution of `BHMC`.
     margin : float, default=1.0
-        By how much a row is to beat a sibling (epsilon_0).
+        By how much a row's own node must beat a sibling (epsilon_0).
     discriminant_scale : float or "auto", default=1.0
         Prior standard deviation of the discriminants (nu_0); "auto" learns it.
     margin_scale : None or "rms", default=None
         "rms" divides the rows that discriminants see by the root of their mean squared norm, so that C and margin do
         not depend on the unit.
     penalty : {"max", "level-max", "sum", "chance", "chance-max"}, default="max"
-        The worst margin of each row (the paper's), the worst of each level (its alternative), all of them, all of them
-        relative to chance, or the worst of each level relative to chance.
+        Penalise the worst margin of each row (as in the paper), the worst of each level (the paper's alternative), all
+        margins, all margins relative to chance, or the worst of each level relative to chance.
     intercept : bool, default=False
-        Discriminants see a constant beside the columns.
+        Whether discriminants include a constant beside the columns.
     discriminants : {"slice", "augmented", "gibbs"}, default="slice"
         How they are moved: elliptical slice sampling; Gaussian proposals ("max" only, mixes worse); exact Gaussian
         conditionals ("sum" and "chance" only).
@@ -61,16 +61,16 @@ class RBHMC(NestedEstimator):
         "paper" is the printed sampler of Huang, Ng, Laitonjam and Hurley, kept for reproduction, "max" only: with C > 0
         it does *not* leave its target distribution invariant.
     paper_prior_precision : {"1/nu0^2", "nu0^2"}, default="1/nu0^2"
-        Of `sampler="paper"`: the prior precision of discriminants as it should be, or as printed.
+        With `sampler="paper"`: the correct prior precision of discriminants, or the printed one.
     n_temperatures : int, default=1
-        Metropolis-coupled chains in C: so many, the first at C, the last at 0.
+        Number of Metropolis-coupled chains in C, the first at C, the last at 0.
     n_chains, n_tune, n_draws, thin, run_dir, resume, time_limit, random_state, n_jobs, verbose
         As for `BHMC`.
 
     Attributes
     ----------
     level_labels_, labels_, n_clusters_, tree_, scores_, selected_draw_
-        As for `BHMC`; `scores_["rcdl"]` is the log complete-data likelihood less the penalty.
+        As for `BHMC`; `scores_["rcdl"]` is the log complete-data likelihood minus the penalty.
     posterior_, diagnostics_, converged_, likelihood_, acceptance_, result_
         As for `BHMC`.
     alpha_, gamma_, gamma0_, component_variance_, base_variance_, discriminant_scale_ : float
@@ -84,12 +84,13 @@ class RBHMC(NestedEstimator):
     on the origin: centre the data (`center` or `n_pca`).
 
     The regularised distribution is not a generative model. `score_samples` is the density of the mixture without the
-    penalty; `predict_proba` multiplies each place by what the new row alone would pay there, a heuristic.
+    penalty; `predict_proba` multiplies the probability of each place by the penalty factor of the new row alone, a
+    heuristic.
 
-    **Erratum** (Huang et al.): the printed path move counts the moved row's own penalty only, though a node that
-    appears or vanishes changes what others pay; and discriminants are drawn as if the worst sibling of each row did not
-    depend on them. The stationary distribution is off by about one half in total variation on trees of four rows
-    (tests/statistical/test_nested_paper.py).
+    **Erratum** (Huang et al.): the printed path move counts only the moved row's own penalty, although a node that
+    appears or vanishes changes the penalties of others; and discriminants are drawn as if the worst sibling of each row
+    did not depend on them. The stationary distribution is off by about one half in total variation on trees of four
+    rows (tests/statistical/test_nested_paper.py).
 
     References
     ----------

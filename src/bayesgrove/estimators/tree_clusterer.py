@@ -140,7 +140,7 @@ class TreeClusterer(CutParameter, Clusterer):
         X : array, data frame or sparse matrix of shape (n_rows, n_columns)
             NaN is a missing cell where the likelihood allows it.
         y : ignored
-            For scikit-learn's sake.
+            Present for API consistency.
         """
         return self._fit(X)
 
@@ -258,20 +258,20 @@ class TreeClusterer(CutParameter, Clusterer):
         Parameters
         ----------
         X : array, data frame, dask array, list of 2-d blocks, or path of shape (n_rows, n_columns)
-            Blocks and files are read piece by piece; of a dask array the answer is one, too, made block by block.
+            Blocks and files are read piece by piece; for a dask array the answer is also one, computed block by block.
         """
         return answer_blocks(self, X, np.int64, lambda own, rows: Clusterer.predict(own, rows))
 
     def predict_proba(self, X: Any, top_k: int | None = None) -> Any:
-        """Probability that each row joins each cluster of `labels_`, in the last column a new one; rows sum to 1.
+        """Probability that each row joins each cluster of `labels_` or, in the last column, a new one; rows sum to 1.
 
         Parameters
         ----------
         X : array, data frame, dask array, list of 2-d blocks, or path of shape (n_rows, n_columns)
             As in `predict`.
         top_k : int, optional
-            Give a pair (clusters, probabilities) of the k most probable instead; a new cluster is `n_clusters_`. Not
-            for rows in blocks.
+            Return a pair (clusters, probabilities) of the k most probable instead; a new cluster is `n_clusters_`. Not
+            available for rows in blocks.
         """
         if top_k is not None:
             return Clusterer.predict_proba(self, X, top_k)
@@ -298,7 +298,7 @@ class TreeClusterer(CutParameter, Clusterer):
         return draw_rows(self._predictive, self._bound.prior, rng, self._template, n_samples)
 
     def node_summary(self) -> Any:
-        """The largest nodes above the cut, from the root down: size, probability, which columns split them.
+        """The largest nodes above the cut, from the root down: size, probability, and the columns that split them.
 
         Returns
         -------

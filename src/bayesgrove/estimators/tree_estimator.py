@@ -127,9 +127,9 @@ class TreeEstimator(Summaries, Membership, ClusterMixin, SavedEstimator):
         return self._schema.max_outdegree
 
     def prepare(self, X: TreeData) -> TreeData:
-        """New trees in the labels and positions of this model, as `predict` and the others see them.
+        """New trees in the labels and positions of this model, as `predict` and other methods use them.
 
-        `n_unseen` and `n_overflowing` of the result count the nodes whose labels or positions had to give way.
+        `n_unseen` and `n_overflowing` of the result count the nodes whose labels or positions were replaced.
 
         Parameters
         ----------
@@ -176,14 +176,14 @@ class TreeEstimator(Summaries, Membership, ClusterMixin, SavedEstimator):
         ----------
         X : TreeData
         top_k : int, optional
-            Give a pair (clusters, probabilities) of the k most probable instead.
+            Return a pair (clusters, probabilities) of the k most probable instead.
         """
         return most_probable(self._probabilities(self.prepare(X)), top_k)
 
     def score_samples(self, X: TreeData) -> np.ndarray:
-        """Log-likelihood of each tree: of its labels, and of which places are filled, given its internal nodes.
+        """Log-likelihood of each tree: of its labels and filled places, given its internal nodes.
 
-        Values of one tree under several models compare; those of trees of different shapes do not.
+        Values of one tree under several models can be compared; those of trees of different shapes cannot.
 
         Parameters
         ----------
@@ -278,7 +278,7 @@ class TreeEstimator(Summaries, Membership, ClusterMixin, SavedEstimator):
         return list(self._texts)
 
     def telling_labels(self, most: int = 10) -> list[Telling]:
-        """The labels that set each cluster apart from all others, by log odds in units of their standard errors.
+        """The labels that distinguish each cluster from all others, by log odds in units of their standard errors.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ class TreeEstimator(Summaries, Membership, ClusterMixin, SavedEstimator):
         return telling_labels(self._counts, self._schema.vocabulary, most)
 
     def telling_positions(self, most: int = 10) -> list[Telling]:
-        """The positions that set each cluster apart: where its internal nodes have children more, or less, often.
+        """The positions that distinguish each cluster: where its internal nodes have children more, or less, often.
 
         Parameters
         ----------
@@ -317,7 +317,7 @@ class TreeEstimator(Summaries, Membership, ClusterMixin, SavedEstimator):
     # ---- reports and files
 
     def report(self, path: Any, *, title: str | None = None, classes: Any = None) -> Path:
-        """Write one HTML file that shows clusters, typical trees, what sets them apart, hidden states and chains.
+        """Write one HTML file with clusters, typical trees, distinguishing labels, hidden states and chains.
 
         It needs no network and no other file; open it in a browser.
 
@@ -328,7 +328,7 @@ class TreeEstimator(Summaries, Membership, ClusterMixin, SavedEstimator):
         title : str, optional
             Heading of the page.
         classes : array of shape (n_trees,), optional
-            Known classes; how clusters meet them is shown.
+            Known classes; the report shows how clusters and classes overlap.
         """
         check_is_fitted(self, "labels_")
         return write_report(report_result(self, classes), path, title=title)
@@ -359,16 +359,16 @@ class EMTreeEstimator(TreeEstimator):
     converged_: bool
 
     def fit(self, X: TreeData, y: Any = None, *, sample_weight: Any = None) -> Self:
-        """Find tables, and weights where there are several components, by expectation maximisation.
+        """Find tables, and weights if there are several components, by expectation maximisation.
 
         Parameters
         ----------
         X : TreeData
         y : ignored
-            For scikit-learn's sake.
+            Present for API consistency.
         sample_weight : int array of shape (n_trees,), optional
-            How many equal trees each one stands for: the fit is that to the trees repeated as often. The rare labels
-            (`min_count`) and the default prior of numeric labels are found from each tree once.
+            Number of equal trees that each tree stands for: the fit is that to the trees repeated as often. The rare
+            labels (`min_count`) and the default prior of numeric labels are found from each tree once.
         """
         check_tree_settings(self)
         check_em_settings(self)

@@ -45,11 +45,12 @@ class DrawnStates(NamedTuple):
 
 
 class TreeHMM(EMTreeEstimator):
-    """Hidden-tree Markov model: labels of a tree's nodes come from hidden states that depend on one child each.
+    """Hidden-tree Markov model: each node's label depends on its hidden state, and each state on that of one child.
 
-    Every node has a hidden state and a label drawn by it. A leaf's state depends on its position. An internal node
-    looks at one position (the switch) and draws its state given that of the child there, or given that there is none.
-    A single model describes a set of trees; it does not cluster them well. For clusters take `InfiniteTreeHMMMixture`.
+    Every node has a hidden state and a label drawn from its distribution. A leaf's state depends on its position. An
+    internal node looks at one position (the switch) and draws its state given that of the child there, or given that
+    there is none. A single model describes a set of trees; it does not cluster them well. For clusters use
+    `InfiniteTreeHMMMixture`.
 
     Parameters
     ----------
@@ -57,23 +58,24 @@ class TreeHMM(EMTreeEstimator):
         Hidden states (C in the paper).
     missing : {"bottom_prior", "bottom", "renorm"}, default="bottom_prior"
         How an absent child counts: as a place that drew the state "bottom", so that the pattern of filled places is
-        part of the model; as that state for free; or not at all, switches being renormalised over present children.
+        part of the model; as that state without its probability; or not at all, with switches renormalised over present
+        children.
     prior_strength : float or dict, default=1.0
-        Of the symmetric Dirichlet priors of all tables (alpha); 1 is maximum likelihood. A dict gives numbers for
-        "initial", "emission", "switching" and "transition".
+        Parameter of the symmetric Dirichlet priors of all tables (alpha); 1 is maximum likelihood. A dict gives values
+        for "initial", "emission", "switching" and "transition".
     estep : {"exact", "paper"}, default="exact"
-        "paper" repeats the paper's downward pass, which takes conditional distributions for posteriors; it is no EM.
+        "paper" uses the paper's downward pass, which takes conditional distributions for posteriors; it is not EM.
     emission : {"auto", "discrete", "gaussian"}, default="auto"
-        Distribution of labels: tables for texts and codes, independent normal distributions for numbers.
+        Distribution of labels: tables for strings and codes, independent normal distributions for numbers.
     n_init : int, default=3
-        Starts from random tables; the best objective wins.
+        Number of starts from random tables; the one with the best objective is kept.
     max_iter : int, default=100
     tol : float, default=1e-6
-        Stop when the objective changes by less than this part of it.
+        Stop when the relative change of the objective is smaller than this.
     min_count : int, default=1
-        Labels of fewer nodes become `<rare>`.
+        Labels of fewer nodes are replaced by `<rare>`.
     unseen : {"marginal", "rare", "error"}, default="marginal"
-        Labels of new trees that were not there in `fit`: integrated out, taken as `<rare>`, or refused.
+        Labels of new trees that were not seen in `fit`: integrated out, taken as `<rare>`, or refused.
     overflow : {"share_last", "truncate", "error"}, default="share_last"
         Children of new trees at positions beyond the largest of `fit`.
     random_state : int, optional
@@ -241,7 +243,7 @@ class TreeHMM(EMTreeEstimator):
         ----------
         X : TreeData
         top_k : int, optional
-            Give a pair (states, probabilities) of the k most probable instead.
+            Return a pair (states, probabilities) of the k most probable instead.
         """
         return super().predict_proba(X, top_k)
 

@@ -25,10 +25,10 @@ from bayesgrove.trees.hanging import hang_at_root
 
 
 class TreeHMMMixture(EMTreeEstimator):
-    """Finite mixture of hidden-tree Markov models, by expectation maximisation: clusters of trees.
+    """Finite mixture of hidden-tree Markov models, fitted by expectation maximisation: clusters of trees.
 
     Every cluster is a `TreeHMM` of its own. The number of clusters is given; `InfiniteTreeHMMMixture` learns it and is
-    less often caught in a poor solution.
+    less likely to end in a poor solution.
 
     Parameters
     ----------
@@ -37,19 +37,19 @@ class TreeHMMMixture(EMTreeEstimator):
     n_states : int, default=4
         Hidden states of each component (C in the paper).
     prior_strength : float or dict, default=1.0
-        Of the symmetric Dirichlet priors of all tables (alpha); 1 is maximum likelihood. A dict gives numbers for
-        "initial", "emission", "switching" and "transition".
+        Parameter of the symmetric Dirichlet priors of all tables (alpha); 1 is maximum likelihood. A dict gives values
+        for "initial", "emission", "switching" and "transition".
     missing : {"bottom_prior", "bottom", "renorm"}, default="bottom_prior"
         How an absent child counts, as in `TreeHMM`.
     estep : {"exact", "paper"}, default="exact"
-        "paper" repeats the paper's downward pass, which takes conditional distributions for posteriors; it is no EM.
+        "paper" uses the paper's downward pass, which takes conditional distributions for posteriors; it is not EM.
     emission : {"auto", "discrete", "gaussian"}, default="auto"
-        Distribution of labels: tables for texts and codes, independent normal distributions for numbers.
+        Distribution of labels: tables for strings and codes, independent normal distributions for numbers.
     n_init : int, default=3
-        Starts from random tables; the best objective wins.
+        Number of starts from random tables; the one with the best objective is kept.
     max_iter : int, default=100
     tol : float, default=1e-6
-        Stop when the objective changes by less than this part of it.
+        Stop when the relative change of the objective is smaller than this.
     min_count, unseen, overflow
         Labels and positions of new trees, as in `TreeHMM`.
     random_state : int, optional
@@ -134,7 +134,7 @@ class TreeHMMMixture(EMTreeEstimator):
         Parameters
         ----------
         weights : array of shape (n_clusters,)
-            Positive; they are made to sum to 1.
+            Positive; they are normalised to sum to 1.
         components : sequence of TreeHMM
             Fitted, with the same labels, positions, states and `missing`.
         """
@@ -178,7 +178,7 @@ class TreeHMMMixture(EMTreeEstimator):
         return assign(self._log_likelihoods(data), self.weights_).log_densities
 
     def sample_labels(self, X: TreeData, random_state: Any = None) -> np.ndarray:
-        """A cluster of each tree drawn by `predict_proba`, the paper's rule for new trees.
+        """A cluster of each tree, drawn with the probabilities of `predict_proba`: the paper's rule for new trees.
 
         Parameters
         ----------
