@@ -115,7 +115,7 @@ class CrossCat(ChainEstimator, CrossClusterer):
     `log CRP(u; alpha_c) + sum_v [log CRP(z_v; alpha_r) + sum_c log m(cells of cluster c in the columns of v)]` plus log
     hyperpriors. A sweep moves every column among the existing views, and a quarter of them also to new ones; sometimes
     two views are merged or one is divided; then follow splits, merges and Gibbs moves of rows in each view, and updates
-    of the hyperparameters of a tenth of the columns and of the concentrations. On a 1,000 x 100 mixed table, moves of
+    of the hyperparameters of 30 % of the columns and of the concentrations. On a 1,000 x 100 mixed table, moves of
     single columns alone leave one chain in four in a state with one view in pieces, thousands of nats below the others;
     merging whole views avoids this.
 

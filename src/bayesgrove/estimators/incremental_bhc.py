@@ -120,13 +120,13 @@ class IncrementalBHC(TreeClusterer):
     A new row x joins the tree of largest m p(x | its m rows), unless the concentration times p(x) is larger: about
     n (trees + 3 depth) marginals for n rows.
 
-    Rebuilds take place at 16, 24, 36, 54, ... rows, and after the rows of `fit` or of the first `partial_fit`. Up to
-    2,000 rows (500 where cells are missing or columns are mixed) they are searched as `BHC` searches them, so that
-    `fit` of so few rows ends where `BHC` ends. More rows are reassigned, clusters merged and reopened, hyperparameters
-    learned from the partition and trees built from blocks, which takes time proportional to rows times clusters. Labels
-    and hyperparameters change at a rebuild. The schedule depends only on the number of rows: how a stream is divided
-    into calls of `partial_fit` after the first does not change the result, but each call ends with work proportional to
-    the rows seen, so prefer batches to single rows.
+    Rebuilds take place at 16, 24, 36, 54, ... rows, and after the rows of `fit` or of the first `partial_fit`. Up
+    to 2,000 rows (500 where cells are missing or columns are mixed) they are searched as `BHC` searches them, but
+    with independent columns and without unions of components. More rows are reassigned, clusters merged and
+    reopened, hyperparameters learned from the partition and trees built from blocks, which takes time proportional
+    to rows times clusters. Labels and hyperparameters change at a rebuild. The schedule depends only on the number
+    of rows: how a stream is divided into calls of `partial_fit` after the first does not change the result, but
+    each call ends with work proportional to the rows seen, so prefer batches to single rows.
 
     All rows are stored, encoded, because rebuilds need them; memory grows with the stream. A column that is constant in
     the first rows is left out for good where hyperparameters are learned: give a first batch that shows all columns.
