@@ -1,8 +1,8 @@
 """Geweke's test: two ways to draw parameters and data together, which agree only where the sampler is right.
 
 *Forward* draws take parameters from the prior and data given them. The *chain* alternates a sweep of the sampler with
-new data given its state. A sweep that leaves the posterior invariant leaves the joint law invariant, so that the chain,
-started from a forward draw, has the forward law at every step (Geweke 2004, *Getting it right*).
+new data given its state. A sweep that leaves the posterior invariant leaves the joint distribution invariant, so that
+the chain, started from a forward draw, has the forward distribution at every step (Geweke 2004, *Getting it right*).
 """
 
 import math
@@ -124,7 +124,7 @@ class GewekeReport(Alarms):
         lines = [
             f"Geweke test {self._verdict}: {self.n_forward} forward draws, {self.n_chain} sweeps, "
             f"alarm below p = {self.threshold:.1e}",
-            f"{'functional':<24}{'forward':>12}{'chain':>12}{'z':>8}{'p mean':>10}{'p law':>10}",
+            f"{'functional':<24}{'forward':>12}{'chain':>12}{'z':>8}{'p mean':>10}{'p shape':>10}",
         ]
         for line in self.checks:
             mark = "  <-" if line.name in self.alarms else ""
@@ -163,12 +163,12 @@ def geweke_test(
     Notes
     -----
     The chain is made of 40 chains, each started from a forward draw of its own. Where the sampler is right they are
-    independent and have the right law from their first step, so that their means give the standard error with 39
-    degrees of freedom: z scores follow t as far as means of n_chain / 40 sweeps are nearly normal. The functionals are
-    taken after the sweep, before the data change.
+    independent and have the right distribution from their first step, so that their means give the standard error with
+    39 degrees of freedom: z scores follow t as far as means of n_chain / 40 sweeps are nearly normal. The functionals
+    are taken after the sweep, before the data change.
 
-    A sampler that does not move at all leaves every law invariant and passes (as a rule: 40 draws are so few that 2 of
-    200 such reports failed at the level 1e-3): see `simulation_based_calibration`.
+    A sampler that does not move at all leaves every distribution invariant and passes (as a rule: 40 draws are so few
+    that 2 of 200 such reports failed at the level 1e-3): see `simulation_based_calibration`.
     """
     _check_sizes(n_forward, n_chain, steps)
     bonferroni_level(level, 1)  # refused now, not after the work

@@ -128,7 +128,7 @@ def count_distribution(result: Result) -> CountDistribution | None:
 def rank_counts(values: np.ndarray, n_bins: int = 20) -> np.ndarray:
     """How many of each chain's draws fall into each bin of all draws' ranks; shape (n_chains, n_bins).
 
-    Chains that sample one law fill all bins alike. Ties share their mean rank.
+    Chains that sample one distribution fill all bins alike. Ties share their mean rank.
     """
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)

@@ -120,7 +120,7 @@ class ChainDistance:
     averaged over pairs of chains (`mean`) or the largest of them (`largest`)."""
     expected_mean: float
     expected_largest: float
-    """`expected_mean` and `expected_largest`: the same for chains that sample one law, from the differences of the two
+    """`expected_mean` and `expected_largest`: the same for chains of one distribution, from the differences of the two
     halves of each chain: halves have twice the variance, so that their differences are divided by the root of 2."""
     n_items: int
     """Items looked at: all, or a fixed sample of 500."""

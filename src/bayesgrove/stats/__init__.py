@@ -1,1 +1,1 @@
-"""Log-space helpers, draws, partitions and laws over partitions."""
+"""Log-space helpers, draws, partitions and distributions over partitions."""

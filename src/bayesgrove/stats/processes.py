@@ -61,7 +61,7 @@ def log_crp_labels(labels: ArrayLike, concentration: float) -> float:
 
 
 def dirichlet_log_kappa(log_concentration: float, n_items: int) -> np.ndarray:
-    """What a cluster brings to the law, by its size 0 .. n_items: log concentration + lgamma(size), size > 0."""
+    """What a cluster adds to the log prior, by its size 0 .. n_items: log concentration + lgamma(size), size > 0."""
     table = np.zeros(n_items + 1)
     table[1:] = log_concentration + log_gamma_table(1.0, n_items)
     return table

@@ -38,8 +38,9 @@ class Profile:
     for numbers, Jeffreys' for rates. nan where a group has no cells; a single number has no interval."""
     telling: np.ndarray
     """(n_groups, n_features): bits per row that are gained by describing the group and the rest each by its own normal
-    law (or its own rate) instead of all rows by one; moments are shrunk towards those of all rows by one row's worth.
-    Of a rate it is the mutual information with membership; of numbers it can be more, as all rows together are seldom
+    distribution (or its own rate) instead of all rows by one; moments are shrunk towards those of all rows by one row's
+    worth. Of a rate it is the mutual information with membership; of numbers it can be more, as all rows together are
+    seldom
     normal. 0 for a feature that is the same everywhere."""
     overall: np.ndarray
     """(n_features,): mean over all rows."""

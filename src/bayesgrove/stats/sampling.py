@@ -11,7 +11,7 @@ from bayesgrove.core.jit import borrower
 NEGLIGIBLE = -45.0
 """Log weights this far below the largest change no draw of a 53-bit uniform number."""
 FEW_EXPECTED = 10.0
-"""Binomial draws with fewer expected successes go through the law from 0 upwards; the rejection is not valid there."""
+"""Binomial draws with fewer expected successes invert the distribution from 0 upwards; rejection is not valid there."""
 NO_MASS = 1e-30
 """Far below what a uniform number can tell from 0."""
 
@@ -85,7 +85,7 @@ def draw_dirichlet(rng: np.random.Generator, concentrations: np.ndarray) -> np.n
 def draw_binomial(rng, size, probability):
     """Number of successes in `size` trials; numpy's own takes the compiler about three times as long.
 
-    Exact but for the rounding of the law itself, which grows with the size of lgamma.
+    Exact but for the rounding of the distribution itself, which grows with the size of lgamma.
     """
     rare = min(probability, 1.0 - probability)
     if size * rare < FEW_EXPECTED:
@@ -97,7 +97,7 @@ def draw_binomial(rng, size, probability):
 
 @borrower
 def binomial_by_inversion(rng, size, probability):
-    """One uniform number taken through the law from 0 upwards, for few expected successes."""
+    """One uniform number taken through the distribution from 0 upwards, for few expected successes."""
     odds = probability / (1.0 - probability)
     none = math.exp(size * math.log1p(-probability))
     while True:  # again in the rare case that rounding leaves a rest behind the last mass

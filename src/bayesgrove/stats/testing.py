@@ -1,4 +1,4 @@
-"""Statistics that tests of samplers need: counts against laws, means of chains, partitions against their exact law.
+"""Statistics that tests of samplers need: counts against probabilities, means of chains, visited partitions.
 
 Every p-value here is that of a right sampler; a test states its false-alarm rate by the level it compares with.
 """
@@ -20,7 +20,7 @@ MIN_THINNING = 10
 
 
 class Comparison(NamedTuple):
-    """A test of counts against a law."""
+    """A test of counts against a distribution."""
 
     statistic: float
     p_value: float
@@ -29,7 +29,7 @@ class Comparison(NamedTuple):
 
 
 class PartitionLaw(NamedTuple):
-    """A law over all partitions of a few items."""
+    """A distribution over all partitions of a few items."""
 
     partitions: np.ndarray
     """Restricted growth strings of shape (n_partitions, n_items), in lexicographic order."""
@@ -39,12 +39,12 @@ class PartitionLaw(NamedTuple):
 
 
 class PartitionAgreement(NamedTuple):
-    """How well the partitions a chain visited agree with their exact law."""
+    """How well the partitions a chain visited agree with their exact distribution."""
 
     p_value: float
     """Of a chi-square test on thinned draws."""
     total_variation: float
-    """Between the law and the frequencies of all draws."""
+    """Between the distribution and the frequencies of all draws."""
     total_variation_bound: float
     autocorrelation_time: float
     n_cells: int
@@ -71,7 +71,7 @@ def cell_groups(expected: ArrayLike, minimum: float = MIN_EXPECTED) -> np.ndarra
 
 
 def g_test(counts: ArrayLike, probabilities: ArrayLike, minimum: float = MIN_EXPECTED) -> Comparison:
-    """Likelihood-ratio test of independent draws against a law, cells that expect too little pooled.
+    """Likelihood-ratio test of independent draws against a distribution, cells that expect too little pooled.
 
     Notes
     -----
@@ -87,7 +87,7 @@ def g_test(counts: ArrayLike, probabilities: ArrayLike, minimum: float = MIN_EXP
 
 
 def chi_square_test(counts: ArrayLike, probabilities: ArrayLike, minimum: float = MIN_EXPECTED) -> Comparison:
-    """Pearson's test of independent draws against a law, cells that expect too little pooled.
+    """Pearson's test of independent draws against a distribution, cells that expect too little pooled.
 
     Examples
     --------
@@ -119,8 +119,8 @@ def batch_means(values: ArrayLike, n_batches: int = N_BATCHES) -> np.ndarray:
 def mean_z(values: ArrayLike, expected: float, n_batches: int = N_BATCHES) -> float:
     """How many standard errors the mean of a chain's series lies above the expected one, by batch means.
 
-    Under the law of a right sampler it follows t with (n_batches - 1) degrees of freedom, provided a batch is many
-    times as long as the chain remembers: P(|z| > 4.4) = 8e-5 for 40 batches.
+    Under the distribution of a right sampler it follows t with (n_batches - 1) degrees of freedom, provided a batch is
+    many times as long as the chain remembers: P(|z| > 4.4) = 8e-5 for 40 batches.
     """
     batches = batch_means(values, n_batches)
     error = batches.std(ddof=1) / math.sqrt(n_batches)
@@ -191,7 +191,7 @@ def autocorrelation_time(series: ArrayLike) -> float:
 
 
 def exact_partition_law(log_joint: Callable[[np.ndarray], float], n_items: int) -> PartitionLaw:
-    """The normalised law over all partitions of n items, `log_joint` being a function of labels 0, 1, ....
+    """The normalised distribution over all partitions of n items, `log_joint` being a function of labels 0, 1, ....
 
     Examples
     --------
@@ -241,18 +241,18 @@ def partition_counts(draws: ArrayLike) -> np.ndarray:
 
 
 def total_variation(first: ArrayLike, second: ArrayLike) -> float:
-    """Half the sum of differences between two laws over the same cells, given as weights of any scale."""
+    """Half the sum of differences between two distributions over the same cells, given as weights of any scale."""
     a, b = np.asarray(first, float), np.asarray(second, float)
     return float(0.5 * np.abs(a / a.sum() - b / b.sum()).sum())
 
 
 def total_variation_bound(probabilities: ArrayLike, n_draws: int, time: float = 1.0, multiple: float = 3.0) -> float:
-    """What the total variation between a law and the frequencies of a right chain practically never exceeds.
+    """What the total variation between a distribution and the frequencies of a right chain practically never exceeds.
 
     Parameters
     ----------
     probabilities : array
-        The law.
+        The distribution.
     n_draws : int
         Number of draws counted.
     time : float
@@ -270,7 +270,7 @@ def total_variation_bound(probabilities: ArrayLike, n_draws: int, time: float = 
 
 
 def partition_agreement(draws: ArrayLike, probabilities: ArrayLike, series: ArrayLike) -> PartitionAgreement:
-    """Compare the partitions of one chain with their exact law.
+    """Compare the partitions of one chain with their exact distribution.
 
     Parameters
     ----------

@@ -171,7 +171,7 @@ def cluster_count_law(tree: "Tree", negligible: float = 1e-9) -> tuple[int, np.n
     >>> least, law.round(2).tolist()
     (1, [0.5, 0.25, 0.25])
     """
-    odds = needed_column(tree, "log_merge_odds", "the law of the number of clusters")
+    odds = needed_column(tree, "log_merge_odds", "the distribution of the number of clusters")
     merged = np.exp(-np.logaddexp(0.0, -odds))
     is_one = (merged >= 1.0 - negligible) | (tree.item != NULL)
     shown = np.flatnonzero(sum_of_ancestors(tree.parent, is_one.astype(np.float64)) == 0.0)
@@ -187,7 +187,7 @@ def cluster_count_law(tree: "Tree", negligible: float = 1e-9) -> tuple[int, np.n
 
 
 def _with_one(low: int, law: np.ndarray, merged: float, negligible: float) -> tuple[int, np.ndarray]:
-    """The mixture of one cluster and of a law that starts at `low`, without negligible tails."""
+    """The mixture of one cluster and of a distribution that starts at `low`, without negligible tails."""
     whole = np.zeros(low + law.size - 1)
     whole[low - 1 :] = (1.0 - merged) * law
     whole[0] += merged

@@ -71,7 +71,7 @@ def set_coordinate(family, p, which, value):
 
 @borrower
 def is_logit(family, which):
-    """Whether a coordinate is the logit of a mean, whose law is uniform."""
+    """Whether a coordinate is the logit of a mean, whose distribution is uniform."""
     return which == 0 and FIRST_IS_LOGIT[family]
 
 

@@ -143,7 +143,7 @@ def slice_columns(rng, target, hyperpriors, views, params, tables, beta, share):
 def log_concentration_density(
     log_alpha: float, beta: float, shape: float, rate: float, n_blocks: int, n_items: np.ndarray
 ) -> float:
-    """Log density of log alpha under the tempered law of alpha, given so many blocks in groups of so many items."""
+    """Log density of log alpha under the tempered distribution of alpha, given the blocks in groups of given sizes."""
     alpha = math.exp(log_alpha)
     groups = float(n_items.size * math.lgamma(alpha) - gammaln(alpha + n_items).sum())
     return beta * ((shape - 1.0 + n_blocks) * log_alpha - rate * alpha + groups) + log_alpha

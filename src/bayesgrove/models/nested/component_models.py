@@ -1,7 +1,7 @@
 """What components are: densities of a datum under each, and what they keep of their data.
 
-Generic functions on the type of the law: `SampledMeans` keeps drawn means of spherical Gaussians, `Collapsed` keeps
-statistics of any conjugate likelihood and uses its predictive densities.
+Generic functions on the type of the distribution: `SampledMeans` keeps drawn means of spherical Gaussians, `Collapsed`
+keeps statistics of any conjugate likelihood and uses its predictive densities.
 """
 
 import math
@@ -233,5 +233,5 @@ def densities_alone(prior, data):
 
 
 def collapsed(prior, data):
-    """The law of components of a conjugate likelihood."""
+    """The distribution of components of a conjugate likelihood."""
     return Collapsed(prior, densities_alone(prior, np.ascontiguousarray(data, float)))

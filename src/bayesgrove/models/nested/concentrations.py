@@ -10,7 +10,7 @@ from bayesgrove.models.nested.target import ALPHA, GAMMA, GAMMA0
 from bayesgrove.models.nested.weights import draw_log_share
 
 LEAST, MOST = 1e-12, 1e12
-"""Concentrations are kept between these: their laws reach 0 where a hyperprior is very wide."""
+"""Concentrations are kept between these: their distributions reach 0 where a hyperprior is very wide."""
 
 
 @borrower

@@ -1,4 +1,4 @@
-"""What new rows pay at the nodes of a draw under a penalty: a heuristic, as the regularised law has no new rows.
+"""What new rows pay at the nodes of a draw under a penalty: a heuristic, as the regularised density has no new rows.
 
 Only the new row's own margins count: at an existing leaf those along its path, at a new branch below u
 those down to u and those of the branch's top against the children of u, averaged over discriminants drawn from their

@@ -30,7 +30,8 @@ def state_under(target: Target, state: State) -> State:
 def swap_strengths(rng: np.random.Generator, targets: Sequence[Target], states: list[State]) -> list[int]:
     """Let each pair of neighbours exchange their states, in place; the places of the first of each pair that did.
 
-    Accepted with probability min(1, R_1(x_2) R_2(x_1) / (R_1(x_1) R_2(x_2))): all else of the two laws is the same.
+    Accepted with probability min(1, R_1(x_2) R_2(x_1) / (R_1(x_1) R_2(x_2))): all else of the two distributions is the
+    same.
     """
     accepted = []
     for k in range(len(states) - 1):

@@ -237,7 +237,7 @@ def likely_paths(masses: np.ndarray, shown: PathNodes) -> np.ndarray:
 
 
 def draw_rows(kept: Kept, prior: Any, rng: np.random.Generator, template: np.ndarray, n_samples: int) -> np.ndarray:
-    """New rows from the predictive law, encoded; `prior` is the likelihood's where parameters are integrated out.
+    """Draw new rows, encoded; `prior` is the likelihood's where parameters are integrated out.
 
     Without a prior components are spherical Gaussians around the means kept.
     """

@@ -1,4 +1,4 @@
-"""What a nested hierarchy makes of a table before anything is sampled: centred, projected, scaled, bound to a law."""
+"""A nested hierarchy's table before sampling: centred, projected, scaled, bound to a distribution."""
 
 from typing import Any, NamedTuple
 

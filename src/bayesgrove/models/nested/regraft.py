@@ -38,7 +38,7 @@ def log_rising_factorial(x, count):
 def log_seats(gamma, weight, log_weight, above, tables, place, node, top):
     """Dirichlet-multinomial factor of giving the tables of `node` to a parent.
 
-    `place` is the parent, or NULL for a new one without customers; `above` holds its weights' law.
+    `place` is the parent, or NULL for a new one without customers; `above` holds its weights' distribution.
     """
     total, n_there = 0.0, 0.0
     if place != NULL:
@@ -149,10 +149,10 @@ def regraft_node(rng, tree, mixture, values, tables, node, log_gamma_n, log_gamm
 def regraft_level(rng, tree, mixture, values, tables, nodes, n_nodes, log_gamma_n, log_gamma_alpha, tallies):
     """Regraft each of the nodes of a level, in a random order that `nodes` gets; False on failure.
 
-    The regraft of one node leaves the law given the level's nodes as it is, so a scan does in any order that is
-    independent of the tree above them, which the scan changes. The order of the tree is not: siblings would follow
-    each other, and another law would come out. No regraft adds or removes a node of the level: an order drawn once
-    holds for the whole scan.
+    The regraft of one node leaves the distribution given the level's nodes as it is, so a scan does in any order that
+    is independent of the tree above them, which the scan changes. The order of the tree is not: siblings would follow
+    each other, and another distribution would come out. No regraft adds or removes a node of the level: an order drawn
+    once holds for the whole scan.
     """
     shuffle(rng, nodes[:n_nodes])
     capacity = tree.parent.size

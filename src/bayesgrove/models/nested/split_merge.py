@@ -55,7 +55,7 @@ class Numbers(NamedTuple):
 
 @borrower
 def log_join(numbers, weight, log_weight, tree, tables, sides, which, node, above, top):
-    """Log factor of a node that comes to one of the three, whose weights' law `above` holds."""
+    """Log factor of a node that comes to one of the three, whose weights' distribution `above` holds."""
     log_gamma_n, log_gamma_alpha = numbers.log_gamma_n, numbers.log_gamma_alpha
     n_here, n_more = sides.size[which], tree.count[node]
     if n_here == 0:
@@ -127,7 +127,7 @@ def gather(rng, tree, sides):
 
 @borrower
 def log_ratio_of_split(rng, numbers, weight, log_weight, tree, tables, sides, n_found, is_split, top):
-    """Log of the ratio of laws, two siblings over one, minus that of proposing the sides.
+    """Log of the ratio of distributions, two siblings over one, minus that of proposing the sides.
 
     Sides are drawn for a split; for a merge they are what they are.
     """

@@ -1,4 +1,4 @@
-"""What a nested hierarchy samples from: data, the law of the components, settings and hyperpriors; never changed.
+"""What a nested hierarchy samples from: data, component distribution, settings and hyperpriors; never changed.
 
 Numbers that may be learned stand in one array, `values`, with the places named below.
 """
@@ -34,7 +34,7 @@ class Collapsed(NamedTuple):
 
 
 class Target(NamedTuple):
-    """Data, laws and settings."""
+    """Data, distributions and settings."""
 
     data: np.ndarray
     """(n, d): encoded by the likelihood."""
@@ -106,7 +106,7 @@ def refuse_settings(
 
 
 def sampled_means(data: np.ndarray) -> SampledMeans:
-    """The law of Gaussian components with drawn means; refuses missing cells."""
+    """The distribution of Gaussian components with drawn means; refuses missing cells."""
     if np.isnan(data).any():
         raise InvalidSettingError(
             f"drawn means need complete rows, got {int(np.isnan(data).sum())} missing cells. "

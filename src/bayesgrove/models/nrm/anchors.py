@@ -96,7 +96,7 @@ def log_split_ratio(prior, weights, clusters, one, two, work, parts, log_margina
 
 @kernel
 def choose_anchors(rng, law, is_split, prior, values, log_kappa, labels, work, n_members, one):
-    """Anchors of the laws that look at the union's tree; gives log P(node) - log(leaves below its children)."""
+    """Anchors of distributions that look at the union's tree; gives log P(node) - log(leaves below its children)."""
     stand_alone()
     members, keys, anchors, log_d = work.of_member[MEMBERS], work.of_member[KEYS], work.anchors, work.log_d
     first, last = work.of_member[FIRST], work.of_member[LAST]
@@ -230,7 +230,7 @@ def one_move(rng, scorer, values, clusters, weights, guide_key, law, options, wo
 
 @kernel
 def split_merge_moves(rng, scorer, values, clusters, weights, guide, laws, options, first_move, tallies):
-    """Moves by the laws given, from `first_move` on; gives how many are done, fewer when a split finds no room."""
+    """Moves by the given distributions, from `first_move` on; gives how many were done, fewer if a split lacks room."""
     labels, count, sizes, _, _, _ = clusters
     log_kappa, prior = weights.log_kappa, scorer.prior
     work = new_work(prior, labels.size)

@@ -2,8 +2,8 @@
 
 A move looks at the union of one or two clusters, in the guide's order: `members` are their places, `keys` the guide's
 keys between neighbours, so that the guide restricted to the union is known without a tree object. Two anchors stay on
-their sides, 0 and 1; all other members are placed by the launch, whose law ignores the present labels and so does not
-enter the ratio, and then by one scan whose probability does.
+their sides, 0 and 1; all other members are placed by the launch, whose distribution ignores the present labels and so
+does not enter the ratio, and then by one scan whose probability does.
 """
 
 import math

@@ -2,10 +2,10 @@
 
 The posterior is that of the mixture without constraints, restricted to the partitions that meet them. Items move as
 rows do otherwise: with phi(c) = kappa(rows of c) p(X_c) for clusters without a forbidden pair and 0 for others, the
-law of partitions of the items is again a product over clusters times V(n, K), n the number of rows, and every move of
-partitions stays valid. phi stands in the likelihood's marginal (`LinkedPrior`), so that what the moves look up for a
-number of items is 0. The partition of single items always is possible and every partition can be reached from it, one
-item after another: Gibbs steps alone visit all partitions, whatever the constraints.
+distribution of partitions of the items is again a product over clusters times V(n, K), n the number of rows, and every
+move of partitions stays valid. phi stands in the likelihood's marginal (`LinkedPrior`), so that what the moves look up
+for a number of items is 0. The partition of single items always is possible and every partition can be reached from it,
+one item after another: Gibbs steps alone visit all partitions, whatever the constraints.
 """
 
 import dataclasses

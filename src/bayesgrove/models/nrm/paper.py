@@ -2,8 +2,8 @@
 
 **It does not leave the posterior invariant**: trees are part of its state but no density on trees enters its ratio, a
 merge counts only the cluster that was picked, and its local moves choose their points by the present partition. It
-finds too few clusters: 1.945 on average for five ambiguous points where 2.379 is right; the law it does have is
-computed in tests/exact/test_paper_sampler.py. Use it to compare with the paper, never to infer.
+finds too few clusters: 1.945 on average for five ambiguous points where 2.379 is right; the distribution it does have
+is computed in tests/exact/test_paper_sampler.py. Use it to compare with the paper, never to infer.
 
 Variants: "code" is what the authors' program does, "printed" what the paper says, "mended" the paper with the sums of
 its equations (3) and (4) read as the products they must be.

@@ -180,7 +180,7 @@ def cluster_probabilities(kept: Kept, prior: Any, free: tuple[str, ...], n: int,
 def draw_rows(
     kept: Kept, prior: Any, free: tuple[str, ...], rng: np.random.Generator, template: np.ndarray, n_samples: int
 ) -> np.ndarray:
-    """New rows from the predictive law, encoded."""
+    """New rows from the predictive distribution, encoded."""
     places, n_draws = free_places(prior, free), kept.log_new.size
     weights = np.exp(np.concatenate([kept.log_weight, kept.log_new]))
     chosen = rng.choice(weights.size, n_samples, p=weights / weights.sum())

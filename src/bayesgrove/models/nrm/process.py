@@ -1,6 +1,6 @@
 """The prior over partitions: which process, with its own numbers, as the moves of partitions see it.
 
-With U = Gamma(n, 1) / total mass, u = exp(v), the joint law is
+With U = Gamma(n, 1) / total mass, u = exp(v), the joint distribution is
 
 p(X, partition, u) = u^(n-1) / Gamma(n) exp(-psi(u)) prod_c kappa(|c|, u) p(X_c)
 

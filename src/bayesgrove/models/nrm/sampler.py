@@ -220,7 +220,7 @@ class MixtureSampler:
         return int(self.guide.order[place])
 
     def _anchors(self, rng: np.random.Generator, state: State, step: Step) -> Mapping[str, int]:
-        """Split-merge moves; the laws of the step take turns."""
+        """Split-merge moves; the distributions of the step take turns."""
         if self.n_items < 2:
             return {}
         laws = step.options.get("laws", ("uniform", "tree"))

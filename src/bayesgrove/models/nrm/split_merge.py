@@ -1,4 +1,4 @@
-"""Split-merge moves with two anchors: anchors-first (AF) under several anchor laws, V1, and Jain and Neal's.
+"""Split-merge moves with two anchors: anchors-first (AF) under several anchor distributions, V1, and Jain and Neal's.
 
 For a split of U into A and B, accepted with probability min(1, r),
 
@@ -10,7 +10,7 @@ Launches cancel because they are drawn alike in both directions (docs/theory/nrm
 uniform number is drawn first: since log q <= 0 a merge is refused as soon as log r cannot reach its log any more,
 usually before a member is read.
 
-    law         anchors                                                             log m - log s
+    distribution         anchors                                                             log m - log s
     UNIFORM     all pairs alike                                                     0
     TREE        a node of the guide by its weight, one leaf below each child        0
     BALANCED    i uniform; fair coin: j in i's cluster or outside it                log((m-1)/2 (1/(n-|A|) + 1/(n-|B|)))
@@ -51,7 +51,7 @@ def draw_member(rng, labels, cluster, n_candidates, but, inside):
 
 @kernel
 def draw_pair(rng, law, labels, sizes, cumulative, first, last):
-    """Two anchors by a law that needs no tree of the clusters; (-1, -1) where the law finds no pair."""
+    """Two anchors by a distribution that needs no tree of the clusters; (-1, -1) where it finds no pair."""
     n = labels.size
     if law == TREE:
         gap = draw_gap(rng, cumulative, 0, n - 1)
@@ -91,7 +91,7 @@ def log_sum_first(values, n):
 
 @kernel
 def log_merge_choice(prior, log_kappa, clusters, one, two, rows, part_sizes, log_phis, log_phi_union, p_split):
-    """log m of the laws that choose a cluster first: either part may be picked first and then choose the other.
+    """log m of distributions that choose a cluster first: either part may be picked first and then choose the other.
 
     `one` and `two` are the present numbers of the clusters the move touches (equal in a split), left out of the rest.
     """

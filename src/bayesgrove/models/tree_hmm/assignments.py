@@ -48,8 +48,8 @@ def assign_trees(rng, target, components, labels, values, n_auxiliary, done):
     """Draw the component of every tree from `done` on; gives how many are done, fewer than all where rows run out.
 
     -1 - tree where no component is possible. A pool is drawn when `done` is 0. The pool's members are independent of
-    all else and have the law of the prior: one that is chosen is replaced by a fresh draw, the tables of an emptied
-    component replace a uniformly chosen one, and the two are each other's reverse.
+    all else and have the distribution of the prior: one that is chosen is replaced by a fresh draw, the tables of an
+    emptied component replace a uniformly chosen one, and the two are each other's reverse.
     """
     sizes, order, scores, n_used = components.sizes, components.order, components.scores, components.n_used
     n_nodes, n_states = target.links.labels.size, target.n_states

@@ -103,7 +103,7 @@ def clear(uses):
 
 @kernel
 def bottom_numbers(target, values):
-    """Both numbers of the Beta law that an empty slot has: those of Dirichlet rows, or of infinitely many states."""
+    """Both parameters of the Beta distribution of an empty slot: of Dirichlet rows, or infinitely many states."""
     if target.is_infinite:
         return values[EMPTY], values[FILLED]
     return values[INITIAL], target.n_states * values[INITIAL]

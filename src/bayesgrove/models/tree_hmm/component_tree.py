@@ -107,7 +107,7 @@ def clusters_before_gap(log_ratios: np.ndarray, n_trees: float) -> int:
 class _Pair(NamedTuple):
     log_ratio: float
     side: int
-    """Which component's law the better union began with."""
+    """Which component's distribution the better union began with."""
 
 
 def build_components_tree(
@@ -124,7 +124,7 @@ def build_components_tree(
     Parameters
     ----------
     counts : Counts
-        Expected or drawn counts of the K components: their laws are where fits begin.
+        Expected or drawn counts of the K components: their distributions are where fits begin.
     responsibilities : float array of shape (K, n_trees)
         Soft, or 0 and 1.
     merge_strength : float

@@ -1,7 +1,7 @@
 """EM for hidden tree Markov models and their finite mixtures, to maximum likelihood or the mode of the posterior.
 
-One model is a mixture of one. Notes on `estep="paper"`: it replaces posteriors by conditional laws and is no EM, its
-objective may fall; it stands here to repeat the paper's experiments.
+One model is a mixture of one. Notes on `estep="paper"`: it replaces posteriors by conditional distributions and is no
+EM, its objective may fall; it stands here to repeat the paper's experiments.
 """
 
 import warnings
@@ -37,7 +37,7 @@ class EMSettings(NamedTuple):
     estep: str = "exact"
     """"exact", or "paper" on plain links."""
     point: str = "mode"
-    """"mode" of each row's law given expected counts, or its "mean" (the mode under strengths larger by 1)."""
+    """"mode" of each row's distribution given expected counts, or its "mean" (the mode under strengths larger by 1)."""
     weight_strength: float = 1.0
     """Dirichlet prior of the mixture's weights (delta)."""
 

@@ -1,4 +1,4 @@
-"""Components of a given partition: their laws, and point estimates of their tables."""
+"""Components of a given partition: their distributions, and point estimates of their tables."""
 
 import numpy as np
 

@@ -1,7 +1,7 @@
 """New trees from one component: which places are filled, hidden states from the leaves up, labels.
 
-The model is a law of labels, and of which places on the frontier are filled, given the skeleton of internal nodes. It
-says nothing about skeletons, so they are given: those of trees at hand.
+The model is a distribution of labels, and of which places on the frontier are filled, given the skeleton of internal
+nodes. It says nothing about skeletons, so they are given: those of trees at hand.
 """
 
 from dataclasses import replace
@@ -18,9 +18,10 @@ from bayesgrove.trees.forest import Forest
 
 
 def skeletons(forest: Forest, mode: int) -> Forest:
-    """What is kept of trees to draw new ones on: internal nodes, and leaves where they are no part of the law.
+    """What is kept of trees to draw new ones on: internal nodes, and leaves where they are no part of the distribution.
 
-    Leaves are part of it in the mode "bottom_prior", unless siblings share a position: the law is then given how many.
+    Leaves are part of it in the mode "bottom_prior", unless siblings share a position: the distribution is then given
+    how many.
     """
     blank = replace(forest, labels=np.full(forest.n_nodes, NULL, np.int32), n_labels=0, values=None)
     if mode != BOTTOM_PRIOR:

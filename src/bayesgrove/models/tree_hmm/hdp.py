@@ -45,7 +45,7 @@ def draw_prior_weights(rng, values, weights):
 
 @kernel
 def draw_table_count(rng, count, mass):
-    """Number of tables that so many customers sit at: a sum of Bernoulli draws (Antoniak's law)."""
+    """Number of tables that so many customers sit at: a sum of Bernoulli draws (Antoniak's distribution)."""
     found = 0
     for seated in range(int(count)):
         found += rng.random() * (mass + seated) < mass

@@ -20,7 +20,7 @@ VALUE_NAMES = (
     "transition_strength",
 )
 INFINITE_NAMES = ("state_concentration", "empty_strength", "filled_strength")
-"""Numbers that only infinitely many states have: of their weights, and of the Beta law of empty slots."""
+"""Numbers that only infinitely many states have: of their weights, and of the Beta distribution of empty slots."""
 ALL_NAMES = VALUE_NAMES + INFINITE_NAMES
 CONCENTRATION, INITIAL, EMISSION, SWITCHING, TRANSITION, STATE_CONCENTRATION, EMPTY, FILLED = range(8)
 N_VALUES = len(ALL_NAMES)

@@ -1,4 +1,4 @@
-"""A component's whole law: tables of rows, and for continuous labels the moments behind the emission rows."""
+"""A component's whole distribution: tables of rows, and for continuous labels the moments behind the emission rows."""
 
 from typing import NamedTuple
 
@@ -60,7 +60,7 @@ class Parameters(NamedTuple):
 def make_prior(
     forest: Forest, n_states: int, missing: str = "bottom_prior", prior_strength: float | Strengths = 1.0
 ) -> TreePrior:
-    """The prior for a forest: Dirichlet rows, and a weak normal-gamma law where labels are numbers."""
+    """The prior for a forest: Dirichlet rows, and a weak normal-gamma distribution where labels are numbers."""
     if missing not in MODES:
         raise InvalidSettingError(f"missing is one of {', '.join(MODES)}, got {missing!r}. Choose one of these.")
     check_switches(forest, MODES[missing])
@@ -172,8 +172,9 @@ def expected_tables(prior: TreePrior, counts: Counts) -> Tables:
     Notes
     -----
     Where switching is renormalised, phi is lambda over its sum with lambda_l ~ Gamma(strength, 1), and 1 / Phi is the
-    integral of exp(-z Lambda) over z. With exponential laws of all z, a node's factor becomes exp(E log lambda_l) over
-    the sum of E lambda at present positions: the engine is given E lambda, and the ratio goes into `transition`.
+    integral of exp(-z Lambda) over z. With exponential distributions of all z, a node's factor becomes exp(E log
+    lambda_l) over the sum of E lambda at present positions: the engine is given E lambda, and the ratio goes into
+    `transition`.
     """
     cells = posterior_cells(_rows_only(prior, counts), prior.strengths, prior.mode)
     tables = expected_log(cells, prior.mode)
@@ -189,7 +190,7 @@ def expected_tables(prior: TreePrior, counts: Counts) -> Tables:
 
 
 def divergence(prior: TreePrior, counts: Counts) -> np.ndarray:
-    """(K,): Kullback-Leibler divergence of the law given counts from the prior."""
+    """(K,): Kullback-Leibler divergence of the distribution given counts from the prior."""
     strengths, free = prior.strengths, free_cells(prior.shape)
     found = _dirichlet_divergence(np.where(free, counts.initial, 0.0), strengths.initial, free.sum(1)).sum(1)
     found += _dirichlet_divergence(counts.transition, strengths.transition, prior.shape.n_states).sum((1, 2))
@@ -221,7 +222,7 @@ def _gamma_divergence(counts: np.ndarray, exposure: np.ndarray, strength: float)
 
 
 def _rows_only(prior: TreePrior, counts: Counts) -> Counts:
-    """Counts whose emission part is a single row where values are no rows of a Dirichlet law."""
+    """Counts whose emission part is a single row where values are no rows of a Dirichlet distribution."""
     if prior.gaussians is None:
         return counts
     return counts._replace(emission=np.zeros((len(counts.switching), 1, prior.shape.n_states)))

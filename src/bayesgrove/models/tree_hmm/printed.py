@@ -48,7 +48,7 @@ def go_downward_as_printed(
 
 @borrower
 def pass_to_chosen(ratio, share, weighted, beta, mass, n_transition, expected):
-    """Give a child its law given that it was chosen; the probability of that, times mass."""
+    """Give a child its distribution given that it was chosen; the probability of that, times mass."""
     n_states, total = ratio.size, 0.0
     for other in range(n_states):
         expected[other] = 0.0

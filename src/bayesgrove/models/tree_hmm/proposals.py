@@ -37,7 +37,7 @@ def permute_uses(uses, permutation, out):
 
 @kernel
 def log_prior_ratio(target, values, kept_weights, uses, row):
-    """log G0 / g of a component's tables, g being the law `propose_tables` draws from given counts.
+    """log G0 / g of a component's tables, g being the distribution `propose_tables` draws from given counts.
 
     g / G0 = (1 - s) R + s with the prior's share s and R the mean, over the renumberings of the states, of the
     Dirichlet density given counts over that of the prior. In R the exponents alpha - 1 cancel: only counted cells
@@ -180,7 +180,7 @@ def fill_gaussian_pairs(target, uses, row, pairs):
 
 @kernel
 def log_normal_gamma(mean, precision, centre, strength, shape, rate):
-    """Log density of a mean and a precision, without the constant of the normal law."""
+    """Log density of a mean and a precision, without the constant of the normal distribution."""
     distance = mean - centre
     normal = 0.5 * (math.log(strength) - strength * precision * distance * distance)
     return normal + shape * math.log(rate) - math.lgamma(shape) + (shape - 1.0) * math.log(precision) - rate * precision

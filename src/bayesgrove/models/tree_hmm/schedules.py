@@ -19,8 +19,8 @@ def default_steps(
     Parameters
     ----------
     method : {"gibbs", "collapsed"}
-        Tables as part of the state, drawn from their conditional laws; or summed out, which mixes badly with many trees
-        and serves as a reference.
+        Tables as part of the state, drawn from their conditional distributions; or summed out, which mixes badly with
+        many trees and serves as a reference.
     split_merge : {"retained", "sequential", None}
         Moves that split and merge clusters: "retained" for "gibbs", "sequential" for "collapsed".
     n_moves : int

@@ -74,7 +74,7 @@ def launch(rng, target, values, kept, kept_scores, members, anchor, uses):
     """Expected uses of the tables of the component that might leave the kept one, and its share of the trees.
 
     It depends on the members, the kept tables, the anchor and fresh random numbers only, never on how the members are
-    divided now: the reverse move launches with the same law. Passes go over the members alone.
+    divided now: the reverse move launches with the same distribution. Passes go over the members alone.
     """
     links, mode = part_of_links(target.links, members), target.mode
     n_nodes, n_states, n_members = links.labels.size, target.n_states, members.size

@@ -53,7 +53,7 @@ class LabelsStart:
 
 
 def from_variational(rng: np.random.Generator, fit: VBFit) -> tuple[np.ndarray, Parameters]:
-    """Labels by first appearance and components drawn from their variational laws, in the same order."""
+    """Labels by first appearance and components drawn from their variational distributions, in the same order."""
     labels = relabel(fit.labels)
     _, first = np.unique(labels, return_index=True)
     return labels, draw_posterior(rng, fit.prior, select_counts(fit.counts, fit.labels[first]))

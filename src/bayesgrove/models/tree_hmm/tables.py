@@ -1,4 +1,4 @@
-"""`Tables` of components, `Counts` of what they were used for, and the Dirichlet laws between them."""
+"""`Tables` of components, `Counts` of what they were used for, and the Dirichlet distributions between them."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -126,7 +126,7 @@ def uniform_tables(shape: Shape) -> Tables:
 
 
 def posterior_cells(counts: Counts, strengths: Strengths, mode: int) -> Counts:
-    """Concentrations of the rows' Dirichlet laws: counts plus strengths, 0 in cells that are not free."""
+    """Concentrations of the rows' Dirichlet distributions: counts plus strengths, 0 in cells that are not free."""
     shape = shape_of(counts, mode)
     return Counts(
         np.where(free_cells(shape), counts.initial + strengths.initial, 0.0),
@@ -138,7 +138,7 @@ def posterior_cells(counts: Counts, strengths: Strengths, mode: int) -> Counts:
 
 
 def with_mean(counts: Counts, strengths: Strengths, mode: int) -> Tables:
-    """Means of the rows' laws given counts."""
+    """Means of the rows' distributions given counts."""
     cells = posterior_cells(counts, strengths, mode)
     return Tables(
         cells.initial / cells.initial.sum(2, keepdims=True),
@@ -150,7 +150,7 @@ def with_mean(counts: Counts, strengths: Strengths, mode: int) -> Tables:
 
 
 def expected_log(cells: Counts, mode: int) -> Tables:
-    """Exponentials of expected log probabilities under rows' Dirichlet laws: unnormalised, for variational passes."""
+    """Exponentiated expected log probabilities under Dirichlet distributions, unnormalised, for variational passes."""
     free = free_cells(shape_of(cells, mode))
     totals = cells.initial.sum(2, keepdims=True)
     initial = np.where(free, np.exp(_expected(np.where(free, cells.initial, totals), totals)), 0.0)

@@ -1,4 +1,4 @@
-"""The upward pass: law of each node's state given its subtree, and the likelihoods of all subtrees."""
+"""The upward pass: distribution of each node's state given its subtree, and the likelihoods of all subtrees."""
 
 import math
 
@@ -134,8 +134,8 @@ def go_upward(
 ):
     """Fill rows first_node .. last_node - 1 of beta, inner and log_likelihood.
 
-    beta (n, C): law of the state given the subtree. inner (n, C): what the state's weight was before the label.
-    log_likelihood (n,): of the subtree; -inf where it is impossible, and then beta is 0.
+    beta (n, C): distribution of the state given the subtree. inner (n, C): what the state's weight was before the
+    label. log_likelihood (n,): of the subtree; -inf where it is impossible, and then beta is 0.
     """
     labels, leaf_positions = links.labels, links.leaf_positions
     start, ids, positions, shares = links.child_start, links.child_ids, links.child_positions, links.child_shares

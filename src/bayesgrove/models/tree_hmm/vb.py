@@ -29,7 +29,7 @@ START_SPREAD = 0.1
 SMALLEST = 0.5
 """Components of fewer trees are deleted at the end of a start."""
 NOTHING = 1e-10
-"""Components of fewer trees have the prior's law."""
+"""Components of fewer trees have the prior's distribution."""
 
 
 class VBSettings(NamedTuple):
@@ -192,7 +192,7 @@ def stick_divergence(sizes: np.ndarray, concentration: float) -> float:
 
 
 def _stick_numbers(sizes: np.ndarray, concentration: float) -> tuple[np.ndarray, np.ndarray]:
-    """Both numbers of the Beta law of every stick but the last."""
+    """Both numbers of the Beta distribution of every stick but the last."""
     after = np.cumsum(sizes[::-1])[::-1]
     return 1.0 + sizes[:-1], concentration + after[1:]
 
@@ -215,7 +215,7 @@ def _iterate(
 
 
 def _expect(trees: DistinctTrees, prior: TreePrior, concentration: float, laws: _Laws) -> tuple[np.ndarray, float]:
-    """Responsibilities of different trees (K, n_distinct), and the ELBO they give with these laws."""
+    """Responsibilities of different trees (K, n_distinct), and the ELBO they give with these distributions."""
     used = laws.sizes > NOTHING
     evaluated = used.copy()
     evaluated[np.flatnonzero(~used)[:1]] = True  # all that hold nothing are alike: one stands for them
@@ -231,7 +231,7 @@ def _expect(trees: DistinctTrees, prior: TreePrior, concentration: float, laws: 
 def _update(
     trees: DistinctTrees, prior: TreePrior, concentration: float, laws: _Laws, shares: np.ndarray
 ) -> tuple[_Laws, np.ndarray]:
-    """New laws given responsibilities, and the order in which the components now stand."""
+    """New distributions given responsibilities, and the order in which the components now stand."""
     weights = tree_weights(shares, trees)
     sizes = weights.sum(axis=1)
     used = np.flatnonzero(sizes > NOTHING)
